@@ -27,7 +27,8 @@ type Options struct {
 	Log      *slog.Logger
 	Version  string
 	Registry *prometheus.Registry
-	// Ready is called once, when the stores are open and the local API answers, with that API's address.
+	// Ready is called once, when the stores are open and the local API answers, with that API's
+	// address.
 	Ready func(listen net.Addr)
 	// Manager is the service manager that is told how the bridge is. Nil: none is.
 	Manager *health.Manager
@@ -85,13 +86,14 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 	if cfg.Bridge.Data == "" {
 		return nil, errors.New("bridge.data is empty: name the folder that holds events and stills")
 	}
-	a := &Agent{opts: o, log: o.Log, reg: o.Registry, visitor: rand.Text(), serving: make(chan struct{}), timer: health.NewWriteTimer(o.Log),
+	a := &Agent{opts: o, log: o.Log, reg: o.Registry, visitor: rand.Text(), serving: make(chan struct{}),
+		timer:      health.NewWriteTimer(o.Log),
 		operations: &health.Operations{Bridge: cfg.Bridge, Version: o.Version}}
 	a.live.Store(cfg)
 	a.edits.log, a.edits.operations, a.edits.loaded = o.Log, a.operations, time.Now()
 	return a, nil
 }
 
-// cfg is the configuration that runs now: the file's, as far as it was taken over. It never changes; a reload puts another in
-// its place. Safe for concurrent use.
+// cfg is the configuration that runs now: the file's, as far as it was taken over. It never
+// changes; a reload puts another in its place. Safe for concurrent use.
 func (a *Agent) cfg() *configs.Config { return a.live.Load() }

@@ -96,7 +96,8 @@ type site struct {
 	client *http.Client
 }
 
-// walk is the film that the cameras show: seven seconds in a loop, in which a person walks for two. It is drawn once.
+// walk is the film that the cameras show: seven seconds in a loop, in which a person walks for two.
+// It is drawn once.
 var walk struct {
 	sync.Mutex
 	film clip.Film
@@ -106,7 +107,8 @@ func walkOf(t *testing.T) clip.Film {
 	walk.Lock()
 	defer walk.Unlock()
 	if walk.film.Units == nil {
-		whole := clip.Draw(t, "--scene", "person", "--seed", "0", "--size", "320x176", "--fps", "10", "--codec", "mjpeg", "--gop", "20")
+		whole := clip.Draw(t, "--scene", "person", "--seed", "0", "--size", "320x176", "--fps", "10", "--codec",
+			"mjpeg", "--gop", "20")
 		all := whole.Units
 		whole.Units = slices.Concat(all[10:35], all[45:65], all[130:155])
 		for i := range whole.Units {
@@ -117,13 +119,14 @@ func walkOf(t *testing.T) clip.Film {
 	return walk.film
 }
 
-// newSite serves the walk as two cameras; faults are the flags of camsim that make them misbehave. stop ends the cameras and the
-// service.
+// newSite serves the walk as two cameras; faults are the flags of camsim that make them misbehave.
+// stop ends the cameras and the service.
 func newSite(t *testing.T, faults ...string) (s *site, stop func()) {
 	film := filepath.Join(t.TempDir(), "film")
 	walkOf(t).Write(t, film)
-	urls, stopCameras := harness.Camera(t, append([]string{"--film", film, "--codec", "mjpeg", "--path", "/gate", "--path", "/yard", "--transport", "tcp",
-		"--user", "viewer", "--password", cameraPassword, "--auth", "digest"}, faults...)...)
+	urls, stopCameras := harness.Camera(t,
+		append([]string{"--film", film, "--codec", "mjpeg", "--path", "/gate", "--path", "/yard", "--transport", "tcp",
+			"--user", "viewer", "--password", cameraPassword, "--auth", "digest"}, faults...)...)
 	o := &office{events: map[string]vms.Event{}}
 	service := httptest.NewServer(o)
 	yaml := fmt.Sprintf(`
@@ -140,15 +143,17 @@ cameras:
 		urls[1], urls[1], cameraPassword)
 	cfg, err := configs.Parse("test.yaml", []byte(yaml))
 	require.NoError(t, err)
-	return &site{t: t, cfg: cfg, log: &lockedBuffer{}, office: o, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}, func() {
-		stopCameras()
-		service.Close()
-	}
+	return &site{t: t, cfg: cfg, log: &lockedBuffer{}, office: o,
+			client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}, func() {
+			stopCameras()
+			service.Close()
+		}
 }
 
 // run starts the bridge; meddle may change it before it runs. stop ends it, as a signal does.
 func (s *site) run(meddle func(*Agent)) (a *Agent, stop func()) {
-	a, err := New(s.cfg, Options{Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1"})
+	a, err := New(s.cfg,
+		Options{Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1"})
 	require.NoError(s.t, err)
 	if meddle != nil {
 		meddle(a)
@@ -194,8 +199,10 @@ func (s *site) get(path, token string, q url.Values) (int, http.Header, []byte) 
 
 // motions are the motion events of a camera as the local API lists them, oldest first.
 func (s *site) motions(camera string) []vms.Event {
-	code, _, body := s.get(vms.PathEvents, apiToken, url.Values{"actor": {"camera:" + camera}, "type__in": {vms.TypeMotion}, "include": {"data"},
-		"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000Z"}, "sort": {"+startTimestamp"}})
+	code, _, body := s.get(vms.PathEvents, apiToken,
+		url.Values{"actor": {"camera:" + camera}, "type__in": {vms.TypeMotion}, "include": {"data"},
+			"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000Z"},
+			"sort": {"+startTimestamp"}})
 	require.Equal(s.t, http.StatusOK, code, "%s", body)
 	var page vms.EventPage
 	require.NoError(s.t, json.Unmarshal(body, &page))
@@ -250,7 +257,8 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	for _, camera := range []string{"gate", "yard"} {
 		start := s.motions(camera)[0].StartTimestamp
 		for _, kind := range []string{vms.ImagePreview, vms.ImageMain} {
-			q := url.Values{"deviceId": {camera}, "type": {kind}, "timestamp__lt": {vms.At(start.Add(500 * time.Millisecond)).String()}}
+			q := url.Values{"deviceId": {camera}, "type": {kind},
+				"timestamp__lt": {vms.At(start.Add(500 * time.Millisecond)).String()}}
 			s.eventually(camera+" "+kind, func() bool {
 				code, _, body := s.get("/api/v3.0/media/recordedImage.jpeg", apiToken, q)
 				if code != http.StatusOK {
@@ -292,8 +300,10 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	require.Len(t, s.office.registered.Cameras, 3)
 	s.office.mu.Unlock()
 
-	// A crash leaves a span open; the second life, without decoder processes, ends it where it was last seen.
-	cut := vms.Event{Type: vms.TypeMotion, ActorID: "yard", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", Span: true,
+	// A crash leaves a span open; the second life, without decoder processes, ends it where it was
+	// last seen.
+	cut := vms.Event{Type: vms.TypeMotion, ActorID: "yard", ActorType: vms.ActorCamera, AccountID: "acc",
+		ActorAccountID: "acc", Span: true,
 		CreatorID: vms.CreatorMotion, StartTimestamp: vms.At(time.Now().Add(-time.Minute))}
 	cut.SetData(vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: vms.CreatorMotion}))
 	cut.ID = cut.NaturalID()
@@ -318,7 +328,8 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	}
 
 	stop()
-	for _, secret := range []string{cameraPassword, url.QueryEscape(cameraPassword), url.PathEscape(cameraPassword), serviceToken1, apiToken, a.visitor} {
+	for _, secret := range []string{cameraPassword, url.QueryEscape(cameraPassword), url.PathEscape(cameraPassword),
+		serviceToken1, apiToken, a.visitor} {
 		require.NotContains(t, s.log.String(), secret)
 	}
 	goleak.VerifyNone(t, before)
@@ -366,7 +377,8 @@ func TestABridgeWithoutServiceAndTokensRunsAndStops(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data, cfg.Clock.Wait = "127.0.0.1:0", t.TempDir(), 0
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	_, stop := s.run(nil)
 	code, _, body := s.get("/healthz", "", nil)
 	require.Equal(t, http.StatusOK, code)

@@ -13,7 +13,8 @@ import (
 func (a *Agent) watchCameras(imageBase string) error {
 	a.pace = pipeline.NewPace(a.cfg().Stills)
 	metrics, streams := pipeline.NewMetrics(a.reg), camera.NewMetrics(a.reg)
-	d := pipeline.Deps{Now: a.clock.Now, Ring: a.archive.Stills, Out: a.archive.Events, Pool: a.pool, Metrics: metrics, Cameras: streams, Log: a.log,
+	d := pipeline.Deps{Now: a.clock.Now, Ring: a.archive.Stills, Out: a.archive.Events, Pool: a.pool, Metrics: metrics,
+		Cameras: streams, Log: a.log,
 		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase,
 		Resume: a.archive.Resume, Stays: a.stays}
 	var create func(configs.Camera) (*pipeline.Pipeline, error)
@@ -24,8 +25,8 @@ func (a *Agent) watchCameras(imageBase string) error {
 	return a.cameras.Set(a.cameras.Tasks(a.cfg().Cameras))
 }
 
-// stays reports whether this run ends and leaves its cameras' states open: unless there is a service that would not find
-// out that the bridge is not back.
+// stays reports whether this run ends and leaves its cameras' states open: unless there is a
+// service that would not find out that the bridge is not back.
 func (a *Agent) stays() bool {
 	if !a.stopping() {
 		return false
@@ -34,12 +35,14 @@ func (a *Agent) stays() bool {
 	return service == nil || service.Remembers()
 }
 
-// Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.
+// Cameras lists the cameras in the order of the configuration, with their states. Safe for
+// concurrent use.
 func (a *Agent) Cameras() []vms.Camera {
 	out, watched := []vms.Camera{}, a.pipelines()
 	for _, c := range a.cfg().Cameras {
-		cam := vms.Camera{ID: c.ID, AccountID: a.cfg().Bridge.Account, Name: c.Name, BridgeID: a.cfg().Bridge.ID, CreateTimestamp: vms.At(a.started),
-			Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
+		cam := vms.Camera{ID: c.ID, AccountID: a.cfg().Bridge.Account, Name: c.Name, BridgeID: a.cfg().Bridge.ID,
+			CreateTimestamp: vms.At(a.started),
+			Status:          &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
 		if p, ok := watched[c.ID]; ok {
 			cam.Status.ConnectionStatus = connection(p.State())
 		}
@@ -59,7 +62,8 @@ func (a *Agent) pipelines() map[string]*pipeline.Pipeline {
 	return list
 }
 
-// connection is a camera's state in the interface's words; unknown until the first attempt has ended.
+// connection is a camera's state in the interface's words; unknown until the first attempt has
+// ended.
 func connection(s camera.Status) string {
 	if s.State == camera.Connecting {
 		return vms.StatusUnknown

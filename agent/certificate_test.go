@@ -25,23 +25,28 @@ func certify(t *testing.T, dir string, serial int64) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	c := &x509.Certificate{SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	c := &x509.Certificate{SerialNumber: big.NewInt(serial), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	require.NoError(t, err)
 	raw, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: raw}} {
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der},
+		"key.pem": {Type: "PRIVATE KEY", Bytes: raw}} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
 	}
 }
 
-// A certificate that was renewed under its old name is served after a reload; one that is broken leaves the old one in place.
+// A certificate that was renewed under its old name is served after a reload; one that is broken
+// leaves the old one in place.
 func TestReloadOfTheCertificate(t *testing.T) {
 	dir := t.TempDir()
 	certify(t, dir, 1)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	s := &editable{site: &site{t: t, log: &lockedBuffer{}, client: client}}
-	text := "bridge: {data: \"" + filepath.Join(dir, "data") + "\"}\napi: {listen: \"127.0.0.1:0\", tls: {cert: \"" + dir + "/cert.pem\", key: \"" + dir + "/key.pem\"}}\n"
+	text := "bridge: {data: \"" + filepath.Join(dir, "data") + "\"}\napi: {listen: \"127.0.0.1:0\", tls: {cert: \"" +
+		dir + "/cert.pem\", key: \"" + dir + "/key.pem\"}}\n"
 	s.write(text)
 	var err error
 	s.cfg, err = s.load()
@@ -67,10 +72,12 @@ func TestReloadOfTheCertificate(t *testing.T) {
 	require.Equal(t, []string{"api.tls.cert", "api.tls.key"}, s.reload().Restart, "the port speaks TLS, or it does not")
 }
 
-// A bridge that makes its certificate itself shows the same one after a reload and a restart, and its status tells the fingerprint.
+// A bridge that makes its certificate itself shows the same one after a reload and a restart, and
+// its status tells the fingerprint.
 func TestCertificateOfItsOwn(t *testing.T) {
 	dir := t.TempDir()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	s := &editable{site: &site{t: t, log: &lockedBuffer{}, client: client}}
 	s.write("bridge: {data: \"" + filepath.Join(dir, "data") + "\"}\napi: {listen: \"127.0.0.1:0\", tls: auto}\n")
 	var err error

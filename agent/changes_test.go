@@ -17,9 +17,11 @@ import (
 // The page's stream tells of the cameras and of each event that is stored, to whoever may look.
 func TestThePageHearsOfChanges(t *testing.T) {
 	s := &editable{site: &site{t: t, log: &lockedBuffer{}, client: http.DefaultClient}}
-	s.write("bridge: {id: bridge-1, account: acc-1, data: \"" + filepath.Join(t.TempDir(), "data") + "\"}\nclock: {wait: 0s}\n" +
+	s.write("bridge: {id: bridge-1, account: acc-1, data: \"" + filepath.Join(t.TempDir(), "data") +
+		"\"}\nclock: {wait: 0s}\n" +
 		"api: {listen: \"127.0.0.1:0\", tokens: [{name: looks, token: looks-0123456789abcdef}, " +
-		"{name: blind, token: blind-0123456789abcdef, scopes: [report]}]}\ncameras: [{id: cam-1, url: \"rtsp://127.0.0.1:1/x\"}]\n")
+		"{name: blind, token: blind-0123456789abcdef, scopes: [report]}]}\ncameras: [{id: cam-1, url: " +
+		"\"rtsp://127.0.0.1:1/x\"}]\n")
 	var err error
 	s.cfg, err = s.load()
 	require.NoError(t, err)
@@ -55,7 +57,8 @@ func TestThePageHearsOfChanges(t *testing.T) {
 		require.Fail(t, "the stream ended", "%v, before %s with %s", lines.Err(), name, word)
 	}
 	wait("cameras", `"id":"cam-1"`)
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(time.Now()), Span: true, AccountID: "acc-1", ActorID: "cam-1",
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(time.Now()), Span: true, AccountID: "acc-1",
+		ActorID:        "cam-1",
 		ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "x", Vendor: "v"}))
 	ev.ID = ev.NaturalID()

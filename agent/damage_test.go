@@ -21,17 +21,21 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestADamagedJournalStartsAndAnEventSaysSo: the file is hit while the bridge is off, and again while it runs.
+// TestADamagedJournalStartsAndAnEventSaysSo: the file is hit while the bridge is off, and again
+// while it runs.
 func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	path := filepath.Join(cfg.Bridge.Data, archive.JournalFile)
 	s.left(func(j *journal.Journal) {
 		for i := range 50 {
-			ev := vms.Event{ID: string(rune('a' + i)), Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(int64(1e9+i), 0)), EndTimestamp: vms.Ptr(time.Unix(int64(1e9+i), 0)),
-				ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", CreatorID: vms.CreatorMotion}
+			ev := vms.Event{ID: string(rune('a' + i)), Type: vms.TypeMotion,
+				StartTimestamp: vms.At(time.Unix(int64(1e9+i), 0)), EndTimestamp: vms.Ptr(time.Unix(int64(1e9+i), 0)),
+				ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc",
+				CreatorID: vms.CreatorMotion}
 			require.NoError(t, j.Put(ev, i%2 == 0))
 		}
 	})
@@ -62,17 +66,21 @@ func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
 	require.Contains(t, s.log.String(), "set aside")
 }
 
-// TestADamagedRingStartsAndAnEventSaysSo: the newest segment of the stills is hit while the bridge is off.
+// TestADamagedRingStartsAndAnEventSaysSo: the newest segment of the stills is hit while the bridge
+// is off.
 func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	dir := filepath.Join(cfg.Bridge.Data, archive.StillsDir)
 	ring, err := stills.Open(dir, stills.Options{MaxBytes: int64(cfg.Stills.MaxSize), MinFree: -1})
 	require.NoError(t, err)
 	for i := range 5 {
-		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0), JPEG: make([]byte, 5000)}))
+		require.NoError(t,
+			ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0),
+				JPEG: make([]byte, 5000)}))
 	}
 	require.NoError(t, ring.Close())
 	segments, err := filepath.Glob(filepath.Join(dir, "*.seg"))
@@ -100,12 +108,14 @@ func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 	require.Contains(t, string(text), `"damagedStills":1`)
 }
 
-// TestADamagedFileOfUsersCostsNothing: every page of it in turn, the whole file, and one that cannot be read at all.
+// TestADamagedFileOfUsersCostsNothing: every page of it in turn, the whole file, and one that
+// cannot be read at all.
 func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	_, stop := s.run(nil)
 	stop()
 	path := filepath.Join(cfg.Bridge.Data, api.IdentityFile)
@@ -152,16 +162,20 @@ func firstUserID(t *testing.T, path string) string {
 	return users[0].ID
 }
 
-// TestTheDataFolderGoes under a running bridge: it says so, takes no event, and goes on when the folder is back.
+// TestTheDataFolderGoes under a running bridge: it says so, takes no event, and goes on when the
+// folder is back.
 func TestTheDataFolderGoes(t *testing.T) {
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", filepath.Join(t.TempDir(), "data")
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	a, stop := s.run(nil)
 	put := func() error {
-		return a.archive.Journal.Put(vms.Event{ID: "x", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(1e9, 0)), EndTimestamp: vms.Ptr(time.Unix(1e9, 0)),
-			ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", CreatorID: vms.CreatorMotion}, true)
+		return a.archive.Journal.Put(vms.Event{ID: "x", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(1e9, 0)),
+			EndTimestamp: vms.Ptr(time.Unix(1e9, 0)),
+			ActorID:      "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc",
+			CreatorID: vms.CreatorMotion}, true)
 	}
 	require.NoError(t, put())
 	status, _, _ := s.get("/readyz", "", nil)

@@ -47,7 +47,8 @@ func expressions(t *testing.T) (list []string) {
 	return list
 }
 
-// Every metric of the rules and the dashboard is one that a running bridge has, and every expression is one that Prometheus reads.
+// Every metric of the rules and the dashboard is one that a running bridge has, and every
+// expression is one that Prometheus reads.
 func TestRulesAndDashboardUseRealMetrics(t *testing.T) {
 	list := expressions(t)
 	wanted := map[string]bool{}
@@ -77,13 +78,16 @@ func TestRulesAndDashboardUseRealMetrics(t *testing.T) {
 	})
 }
 
-// Every kind of problem that the status page knows makes an alert, and every expression of the dashboard can be parsed.
+// Every kind of problem that the status page knows makes an alert, and every expression of the
+// dashboard can be parsed.
 func TestEveryProblemMakesAnAlert(t *testing.T) {
 	rules, err := os.ReadFile("../configs/alerts.yaml")
 	require.NoError(t, err)
-	by := map[health.Kind]string{health.SignIn: "vmsbridge_agent_signed_in", health.Cameras: "vmsbridge_agent_camera_online", health.Stuck: "vmsbridge_agent_camera_stuck",
-		health.View: "vmsbridge_agent_tampered", health.Decoder: "vmsbridge_agent_decoder_available", health.Configuration: "vmsbridge_agent_config_last_reload_successful",
-		health.Restart: "vmsbridge_agent_config_restart_needed", health.Parked: "vmsbridge_journal_parked_events"}
+	by := map[health.Kind]string{health.SignIn: "vmsbridge_agent_signed_in",
+		health.Cameras: "vmsbridge_agent_camera_online", health.Stuck: "vmsbridge_agent_camera_stuck",
+		health.View: "vmsbridge_agent_tampered", health.Decoder: "vmsbridge_agent_decoder_available",
+		health.Configuration: "vmsbridge_agent_config_last_reload_successful",
+		health.Restart:       "vmsbridge_agent_config_restart_needed", health.Parked: "vmsbridge_journal_parked_events"}
 	for _, k := range health.Kinds {
 		metric := `kind="` + string(k) + `"`
 		if by[k] != "" {

@@ -51,10 +51,12 @@ func (e *edits) edited(done Reloaded) {
 	e.loaded, e.failed, e.problems, e.restart = time.Now(), time.Time{}, nil, done.Restart
 	e.good++
 	e.mu.Unlock()
-	e.log.Info("the configuration was read anew", "added", done.Cameras.Added, "removed", done.Cameras.Removed, "restarted", done.Cameras.Restarted,
+	e.log.Info("the configuration was read anew", "added", done.Cameras.Added, "removed", done.Cameras.Removed,
+		"restarted", done.Cameras.Restarted,
 		"applied", done.Applied)
 	if len(done.Restart) > 0 {
-		e.log.Warn("a part of the configuration holds only after a restart", "keys", done.Restart, "hint", "vmsbridge service restart")
+		e.log.Warn("a part of the configuration holds only after a restart", "keys", done.Restart, "hint",
+			"vmsbridge service restart")
 	}
 	for _, w := range done.Warnings {
 		e.log.Warn("configuration", "warning", w)
@@ -74,14 +76,17 @@ func (e *edits) misedited(problems []string) {
 	e.problems = problems
 	e.bad++
 	e.mu.Unlock()
-	e.log.Error("the configuration was not read anew: it has problems, and the bridge goes on with the one that it has", "problems", problems,
+	e.log.Error("the configuration was not read anew: it has problems, and the bridge goes on with the one that it has",
+		"problems", problems,
 		"hint", "vmsbridge check shows them; then reload again")
 	e.events.Put(e.event(failed, time.Time{}, problems))
 }
 
-// event is the one of a bad edit: a span from its first reading until a good one is read; end zero: it goes on.
+// event is the one of a bad edit: a span from its first reading until a good one is read; end zero:
+// it goes on.
 func (e *edits) event(start, end time.Time, problems []string) vms.Event {
-	operation := map[string]any{"operation": reloadOperation, "state": "failed", "error": firstOf(problems), "problems": len(problems)}
+	operation := map[string]any{"operation": reloadOperation, "state": "failed", "error": firstOf(problems),
+		"problems": len(problems)}
 	if !end.IsZero() {
 		operation = map[string]any{"operation": reloadOperation, "state": "completed"}
 	}
@@ -105,7 +110,8 @@ func firstOf(list []string) string {
 func (e *edits) report(file string) health.Config {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := health.Config{File: file, Loaded: e.loaded.UTC(), Failed: e.failed, Problems: []string{}, Restart: e.restart, Good: e.good, Bad: e.bad}
+	c := health.Config{File: file, Loaded: e.loaded.UTC(), Failed: e.failed, Problems: []string{}, Restart: e.restart,
+		Good: e.good, Bad: e.bad}
 	c.Problems = append(c.Problems, e.problems...)
 	return c
 }

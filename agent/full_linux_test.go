@@ -20,20 +20,25 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestADamagedJournalOnAFullDiskStarts: the recovery needs as much room again as the journal has, which the stills give.
+// TestADamagedJournalOnAFullDiskStarts: the recovery needs as much room again as the journal has,
+// which the stills give.
 func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
 	data := tinydisk.NewHeld(t, 56<<20)
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", data
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	const events = 24
 	s.left(func(j *journal.Journal) {
 		var list []vms.Event
 		for i := range events {
-			ev := vms.Event{ID: fmt.Sprint("event", i), Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(int64(1e9+i), 0)), EndTimestamp: vms.Ptr(time.Unix(int64(1e9+i), 0)),
-				ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", CreatorID: vms.CreatorMotion}
-			text, err := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": "x", "text": strings.Repeat("x", 500_000)})
+			ev := vms.Event{ID: fmt.Sprint("event", i), Type: vms.TypeMotion,
+				StartTimestamp: vms.At(time.Unix(int64(1e9+i), 0)), EndTimestamp: vms.Ptr(time.Unix(int64(1e9+i), 0)),
+				ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc",
+				CreatorID: vms.CreatorMotion}
+			text, err := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": "x",
+				"text": strings.Repeat("x", 500_000)})
 			require.NoError(t, err)
 			ev.SetData(text)
 			list = append(list, ev)
@@ -46,10 +51,13 @@ func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
 	_, err = f.WriteAt(make([]byte, 4096), 0) // a meta page
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	ring, err := stills.Open(filepath.Join(data, archive.StillsDir), stills.Options{MaxBytes: 28 << 20, SegmentBytes: 4 << 20, MinFree: -1})
+	ring, err := stills.Open(filepath.Join(data, archive.StillsDir),
+		stills.Options{MaxBytes: 28 << 20, SegmentBytes: 4 << 20, MinFree: -1})
 	require.NoError(t, err)
 	for i := range 120 {
-		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0), JPEG: make([]byte, 200_000)}))
+		require.NoError(t,
+			ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0),
+				JPEG: make([]byte, 200_000)}))
 	}
 	require.NoError(t, ring.Close())
 	require.ErrorIs(t, os.WriteFile(filepath.Join(data, "ballast"), make([]byte, 100<<20), 0o600), syscall.ENOSPC)

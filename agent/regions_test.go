@@ -12,7 +12,8 @@ import (
 func TestRegionsReachTheService(t *testing.T) {
 	s, stop := newSite(t)
 	defer stop()
-	s.cfg.Cameras[0].Motion.Regions = []configs.Region{{ID: "door", Name: "Door", Area: configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}
+	s.cfg.Cameras[0].Motion.Regions = []configs.Region{{ID: "door", Name: "Door",
+		Area: configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}
 	_, stopBridge := s.run(nil)
 	defer stopBridge()
 	s.eventually("a region's event at the service", func() bool {
@@ -29,7 +30,8 @@ func TestRegionsReachTheService(t *testing.T) {
 						return false
 					}
 				}
-				return ev.ActorID == "gate" && r.ID == "door" && r.Name == "Door" && len(r.Area) == 4 && strings.HasSuffix(ev.ID, vms.TypeMotionInRegion)
+				return ev.ActorID == "gate" && r.ID == "door" && r.Name == "Door" && len(r.Area) == 4 &&
+					strings.HasSuffix(ev.ID, vms.TypeMotionInRegion)
 			}
 		}
 		return false

@@ -15,9 +15,9 @@ import (
 // reloadPatience bounds a reload: cameras that have to stop get a moment.
 const reloadPatience = 30 * time.Second
 
-// Reload reads the configuration anew and takes over what can be taken over while the bridge runs. A file with problems changes
-// nothing; log, health, a metric and an event say so until a good one is read. It blocks until all is done, some seconds at
-// most. Safe for concurrent use.
+// Reload reads the configuration anew and takes over what can be taken over while the bridge runs.
+// A file with problems changes nothing; log, health, a metric and an event say so until a good one
+// is read. It blocks until all is done, some seconds at most. Safe for concurrent use.
 func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
 	if a.opts.Load == nil {
 		return Reloaded{}, errors.New("reload: this bridge has no configuration file")
@@ -49,13 +49,16 @@ func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
 	return Reloaded{Problems: problems}, nil
 }
 
-// These keys, and all below them, hold as soon as they are read. What is not among them waits for a restart.
-var liveKeys = []string{"bridge.name", "service.token", "service.token_file", "service.session_file", "service.ca_file", "service.tls_fingerprint",
-	"service.report_ongoing", "service.tunnel", "api.tokens", "api.tls", "stills.preview_interval", "stills.motion_interval", "stills.main_interval",
+// These keys, and all below them, hold as soon as they are read. What is not among them waits for a
+// restart.
+var liveKeys = []string{"bridge.name", "service.token", "service.token_file", "service.session_file", "service.ca_file",
+	"service.tls_fingerprint",
+	"service.report_ongoing", "service.tunnel", "api.tokens", "api.tls", "stills.preview_interval",
+	"stills.motion_interval", "stills.main_interval",
 	"stills.preview_width", "stills.quality", "journal", "motion", "mqtt", "webhooks", "file", "log.level"}
 
-// takeOver makes next the running configuration as far as that can be done. What can fail is done first, so that an error
-// means that nothing was changed.
+// takeOver makes next the running configuration as far as that can be done. What can fail is done
+// first, so that an error means that nothing was changed.
 func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, error) {
 	now := a.cfg()
 	done := Reloaded{Problems: []string{}, Applied: []string{}, Restart: []string{}, Warnings: []string{}}
@@ -93,7 +96,9 @@ func holdsAtOnce(key string, now, next *configs.Config) bool {
 	if strings.HasPrefix(key, "api.tls") && (now.API.TLS.Cert == "") != (next.API.TLS.Cert == "") {
 		return false // the port speaks TLS, or it does not
 	}
-	return slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
+	return slices.ContainsFunc(liveKeys, func(live string) bool {
+		return key == live || strings.HasPrefix(key, live+".")
+	})
 }
 
 // settled puts in place what cannot fail.

@@ -98,8 +98,9 @@ func (e *editable) status() (r health.Report) {
 	return r
 }
 
-// Only cameras whose section changed are touched: the others' sessions and pictures go on without a gap. A bad edit changes nothing and
-// is told until a good one is read; what needs a restart is named.
+// Only cameras whose section changed are touched: the others' sessions and pictures go on without a
+// gap. A bad edit changes nothing and is told until a good one is read; what needs a restart is
+// named.
 func TestReload(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	plain, stop := newSite(t)
@@ -107,11 +108,15 @@ func TestReload(t *testing.T) {
 	yard, yardURL := tapped(t, plain.cfg.Cameras[1].URL)
 	s := &editable{site: plain}
 	camera := func(id, address, more string) string {
-		return "  - {id: " + id + ", url: \"" + address + "\", username: viewer, password: \"" + cameraPassword + "\", transport: tcp" + more + "}\n"
+		return "  - {id: " + id + ", url: \"" + address + "\", username: viewer, password: \"" + cameraPassword +
+			"\", transport: tcp" + more + "}\n"
 	}
 	head := func(more string) string {
-		return "bridge: {id: b, account: acc, data: \"" + plain.cfg.Bridge.Data + "\"}\napi: {listen: \"127.0.0.1:0\", tokens: [{name: lan, token: " + apiToken + "}]}\n" +
-			"service: {url: \"" + plain.cfg.Service.URL + "\", token: " + serviceToken1 + "}\nstills: {max_size: 64MiB, segment_size: 4MiB, preview_interval: 100ms}\ndecode: {isolation: none}\nclock: {wait: 0s}\n" + more + "cameras:\n"
+		return "bridge: {id: b, account: acc, data: \"" + plain.cfg.Bridge.Data +
+			"\"}\napi: {listen: \"127.0.0.1:0\", tokens: [{name: lan, token: " + apiToken + "}]}\n" +
+			"service: {url: \"" + plain.cfg.Service.URL + "\", token: " + serviceToken1 +
+			"}\nstills: {max_size: 64MiB, segment_size: 4MiB, preview_interval: 100ms}\ndecode: {isolation: " +
+			"none}\nclock: {wait: 0s}\n" + more + "cameras:\n"
 	}
 	s.write(head("") + camera("gate", gateURL, "") + camera("yard", yardURL, ""))
 	var err error
@@ -138,11 +143,13 @@ func TestReload(t *testing.T) {
 	posts := a.cameras.Workers()
 
 	// Nothing changed: nothing happens.
-	require.Equal(t, Reloaded{Problems: []string{}, Applied: []string{}, Restart: []string{}, Warnings: []string{}}, s.reload())
+	require.Equal(t, Reloaded{Problems: []string{}, Applied: []string{}, Restart: []string{}, Warnings: []string{}},
+		s.reload())
 	require.Equal(t, posts, a.cameras.Workers())
 
 	// One is changed, one is added; a default that only one of them inherits touches only that one.
-	s.write(head("motion: {rate: 5}\n") + camera("gate", gateURL, ", motion: {rate: 10}") + camera("yard", yardURL, ", name: Yard") + camera("attic", yardURL, ""))
+	s.write(head("motion: {rate: 5}\n") + camera("gate", gateURL, ", motion: {rate: 10}") +
+		camera("yard", yardURL, ", name: Yard") + camera("attic", yardURL, ""))
 	done := s.reload()
 	require.Equal(t, []string{"attic"}, done.Cameras.Added)
 	require.Equal(t, []string{"yard"}, done.Cameras.Restarted)
@@ -175,8 +182,10 @@ func TestReload(t *testing.T) {
 	bad := s.status()
 	require.True(t, bad.Has(health.Configuration))
 	told := func() (list []vms.Event) {
-		_, _, body := s.get(vms.PathEvents, apiToken, url.Values{"actor": {"bridge:b"}, "type__in": {health.TypeOperation}, "include": {"data"},
-			"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000Z"}})
+		_, _, body := s.get(vms.PathEvents, apiToken,
+			url.Values{"actor": {"bridge:b"}, "type__in": {health.TypeOperation}, "include": {"data"},
+				"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"},
+				"startTimestamp__lte": {"2100-01-01T00:00:00.000Z"}})
 		var page vms.EventPage
 		require.NoError(t, json.Unmarshal(body, &page))
 		return page.Results
@@ -185,8 +194,10 @@ func TestReload(t *testing.T) {
 	require.Nil(t, told()[0].EndTimestamp, "it lasts")
 	require.Empty(t, vms.Check(told()[0]), "a service takes it")
 
-	// The next good one clears it; one camera goes; what needs a restart is named, and the rest holds.
-	s.write(strings.NewReplacer("max_size: 64MiB", "max_size: 128MiB", "name: lan, token: "+apiToken, "name: lan, token: another-"+apiToken).Replace(head("log: {level: debug}\n")) +
+	// The next good one clears it; one camera goes; what needs a restart is named, and the rest
+	// holds.
+	s.write(strings.NewReplacer("max_size: 64MiB", "max_size: 128MiB", "name: lan, token: "+apiToken,
+		"name: lan, token: another-"+apiToken).Replace(head("log: {level: debug}\n")) +
 		camera("gate", gateURL, ", motion: {rate: 10}"))
 	done = s.reload()
 	require.Empty(t, done.Problems)
@@ -238,7 +249,8 @@ func TestReloadOfTheServicesToken(t *testing.T) {
 	plain, stop := newSite(t)
 	defer stop()
 	s := &editable{site: plain}
-	text := "bridge: {id: b, account: acc, data: \"" + filepath.Join(t.TempDir(), "d") + "\"}\napi: {listen: \"127.0.0.1:0\"}\nservice: {url: \"" + plain.cfg.Service.URL + "\", token: TOKEN}\n"
+	text := "bridge: {id: b, account: acc, data: \"" + filepath.Join(t.TempDir(), "d") +
+		"\"}\napi: {listen: \"127.0.0.1:0\"}\nservice: {url: \"" + plain.cfg.Service.URL + "\", token: TOKEN}\n"
 	s.write(strings.ReplaceAll(text, "TOKEN", "wrong-token-0123456789"))
 	var err error
 	s.cfg, err = s.load()
@@ -248,9 +260,15 @@ func TestReloadOfTheServicesToken(t *testing.T) {
 	s.eventually("it is refused", func() bool { r := s.status(); return r.Has(health.SignIn) })
 	s.write(strings.ReplaceAll(text, "TOKEN", serviceToken1))
 	require.Equal(t, []string{"service.token"}, s.reload().Applied)
-	s.eventually("it is let in", func() bool { r := s.status(); return !r.Has(health.SignIn) && !r.Has(health.Service) })
-	s.write(strings.ReplaceAll(strings.ReplaceAll(text, "TOKEN", serviceToken1), plain.cfg.Service.URL, "http://127.0.0.1:1"))
-	require.Equal(t, []string{"service.url"}, s.reload().Restart, "events name the service's address in those of their images")
+	s.eventually("it is let in", func() bool {
+		r := s.status()
+		return !r.Has(health.SignIn) &&
+			!r.Has(health.Service)
+	})
+	s.write(strings.ReplaceAll(strings.ReplaceAll(text, "TOKEN", serviceToken1), plain.cfg.Service.URL,
+		"http://127.0.0.1:1"))
+	require.Equal(t, []string{"service.url"}, s.reload().Restart,
+		"events name the service's address in those of their images")
 }
 
 // gauge is the value of a metric without labels.

@@ -13,21 +13,27 @@ import (
 	"vmsbridge/storage/stills"
 )
 
-// Dozens of edits, each read as soon as it is written, and by several at once: bad ones between good ones, a camera that gets another name,
-// one that goes as another comes, another data folder, another service. Whatever the order, the camera that no edit touches is not
-// disturbed, what is true at the end is the last edit, and nothing is left behind.
+// Dozens of edits, each read as soon as it is written, and by several at once: bad ones between
+// good ones, a camera that gets another name, one that goes as another comes, another data folder,
+// another service. Whatever the order, the camera that no edit touches is not disturbed, what is
+// true at the end is the last edit, and nothing is left behind.
 func TestReloadUnderFire(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	plain, stop := newSite(t)
 	gate, gateURL := tapped(t, plain.cfg.Cameras[0].URL)
 	s := &editable{site: plain}
 	text := func(data, service, cameras string) string {
-		return "bridge: {id: b, account: acc, data: \"" + data + "\"}\napi: {listen: \"127.0.0.1:0\", tokens: [{name: lan, token: " + apiToken + "}]}\n" +
-			"service: {url: \"" + service + "\", token: " + serviceToken1 + "}\nstills: {max_size: 64MiB, segment_size: 4MiB, preview_interval: 100ms}\ndecode: {isolation: none}\nclock: {wait: 0s}\ncameras:\n" +
-			"  - {id: gate, url: \"" + gateURL + "\", username: viewer, password: \"" + cameraPassword + "\", transport: tcp}\n" + cameras
+		return "bridge: {id: b, account: acc, data: \"" + data +
+			"\"}\napi: {listen: \"127.0.0.1:0\", tokens: [{name: lan, token: " + apiToken + "}]}\n" +
+			"service: {url: \"" + service + "\", token: " + serviceToken1 +
+			"}\nstills: {max_size: 64MiB, segment_size: 4MiB, preview_interval: 100ms}\ndecode: {isolation: " +
+			"none}\nclock: {wait: 0s}\ncameras:\n" +
+			"  - {id: gate, url: \"" + gateURL + "\", username: viewer, password: \"" + cameraPassword +
+			"\", transport: tcp}\n" + cameras
 	}
 	camera := func(id string) string {
-		return "  - {id: " + id + ", url: \"" + plain.cfg.Cameras[1].URL + "\", username: viewer, password: \"" + cameraPassword + "\"}\n"
+		return "  - {id: " + id + ", url: \"" + plain.cfg.Cameras[1].URL + "\", username: viewer, password: \"" +
+			cameraPassword + "\"}\n"
 	}
 	data, service := plain.cfg.Bridge.Data, plain.cfg.Service.URL
 	first := text(data, service, camera("yard"))

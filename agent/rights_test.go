@@ -16,14 +16,18 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// What the tokens of the configuration may do: every token, every owner of an event, every operation. The bridge's own events stay
-// what they are, and stand beside those that others reported of the same moment.
+// What the tokens of the configuration may do: every token, every owner of an event, every
+// operation. The bridge's own events stay what they are, and stand beside those that others
+// reported of the same moment.
 func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 	s := &editable{site: &site{t: t, log: &lockedBuffer{}, client: http.DefaultClient}}
-	s.write("bridge: {id: bridge-1, account: acc-1, data: \"" + filepath.Join(t.TempDir(), "data") + "\"}\nclock: {wait: 0s}\napi: {listen: \"127.0.0.1:0\", tokens: [" +
+	s.write("bridge: {id: bridge-1, account: acc-1, data: \"" + filepath.Join(t.TempDir(), "data") +
+		"\"}\nclock: {wait: 0s}\napi: {listen: \"127.0.0.1:0\", tokens: [" +
 		"{name: looks, token: looks-0123456789abcdef}, {name: reads, token: reads-0123456789abcdef, scopes: [read]}, " +
-		"{name: one, token: one-0123456789abcdef, scopes: [read, report]}, {name: two, token: two-0123456789abcdef, scopes: [report, read]}, " +
-		"{name: blind, token: blind-0123456789abcdef, scopes: [report]}]}\ncameras: [{id: cam-1, url: \"rtsp://127.0.0.1:1/x\"}]\n")
+		"{name: one, token: one-0123456789abcdef, scopes: [read, report]}, {name: two, token: two-0123456789abcdef, " +
+		"scopes: [report, read]}, " +
+		"{name: blind, token: blind-0123456789abcdef, scopes: [report]}]}\ncameras: [{id: cam-1, url: " +
+		"\"rtsp://127.0.0.1:1/x\"}]\n")
 	var err error
 	s.cfg, err = s.load()
 	require.NoError(t, err)
@@ -43,7 +47,8 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 	}
 	t0 := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	event := func(n int, length time.Duration) vms.Event {
-		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0.Add(time.Duration(n) * time.Second)), Span: true, AccountID: "acc-1", ActorID: "cam-1",
+		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0.Add(time.Duration(n) * time.Second)),
+			Span: true, AccountID: "acc-1", ActorID: "cam-1",
 			ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 		if length > 0 {
 			ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(length))
@@ -63,7 +68,8 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 	n := 0
 	list := "events?actor=camera:cam-1&startTimestamp__gte=2020-01-01T00:00:00Z&startTimestamp__lte=2099-01-01T00:00:00Z"
 	for _, caller := range []string{"looks", "reads", "one", "two", "blind"} {
-		for path, seen := range map[string]int{list: 200, "cameras/cam-1": 200, "media/recordedImage.jpeg?deviceId=cam-1&type=preview&timestamp__lt=2021-01-01T00:00:00Z": 404} {
+		for path, seen := range map[string]int{list: 200, "cameras/cam-1": 200,
+			"media/recordedImage.jpeg?deviceId=cam-1&type=preview&timestamp__lt=2021-01-01T00:00:00Z": 404} {
 			if !looks[caller] {
 				seen = 403
 			}
@@ -75,7 +81,8 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 			begun := event(n, 0)
 			if owner == self {
 				a.archive.Events.Put(begun)
-				s.eventually("the bridge's event is stored", func() bool { _, err := a.archive.Journal.Get(begun.ID); return err == nil })
+				s.eventually("the bridge's event is stored",
+					func() bool { _, err := a.archive.Journal.Get(begun.ID); return err == nil })
 			} else {
 				code, body := ask(owner, "POST", "events", text(begun))
 				require.Equal(t, 201, code, body)
@@ -113,7 +120,8 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 		require.Equal(t, 403, code, body)
 	}
 
-	// Another program was first: the bridge's own event is kept beside that one's, goes on and ends.
+	// Another program was first: the bridge's own event is kept beside that one's, goes on and
+	// ends.
 	theirs := event(9000, 0)
 	code, body := ask("one", "POST", "events", text(theirs))
 	require.Equal(t, 201, code, body)

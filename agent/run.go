@@ -23,8 +23,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Run runs the bridge until ctx is done, then ends open spans, writes what is left, and closes the stores. It returns
-// nil after an orderly stop, and an error if the bridge cannot start or serve.
+// Run runs the bridge until ctx is done, then ends open spans, writes what is left, and closes the
+// stores. It returns nil after an orderly stop, and an error if the bridge cannot start or serve.
 func (a *Agent) Run(ctx context.Context) (err error) {
 	a.started = time.Now()
 	listener, err := a.listen()
@@ -32,10 +32,12 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer listener.Close()
-	a.clock = clock.New(clock.Options{Machine: a.opts.Machine, Wait: a.cfg().Clock.Wait, Alone: a.cfg().Service.URL == "", Built: clock.Built(),
+	a.clock = clock.New(clock.Options{Machine: a.opts.Machine, Wait: a.cfg().Clock.Wait,
+		Alone: a.cfg().Service.URL == "", Built: clock.Built(),
 		Settle: a.opts.settle, Stepped: func(s clock.Step) { a.operations.Clock(s) }, Log: a.log, Registerer: a.reg})
 	a.operations.Now = a.clock.Now
-	a.archive, err = archive.Open(archive.Options{Config: a.cfg, Clock: a.clock, Operations: a.operations, Timer: a.timer,
+	a.archive, err = archive.Open(archive.Options{Config: a.cfg, Clock: a.clock, Operations: a.operations,
+		Timer:   a.timer,
 		Version: a.opts.Version, Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return err
@@ -47,9 +49,11 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, a.api.Close()) }()
 	listener.Attach(a.api.Server())
-	a.outbound, err = outbound.Open(a.cfg(), outbound.Options{Journal: a.archive.Journal, Clock: a.clock, Version: a.opts.Version,
-		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService, Picture: a.archive.Picture,
-		Page: pageOf(base), Log: a.log, Registerer: a.reg})
+	a.outbound, err = outbound.Open(a.cfg(), outbound.Options{Journal: a.archive.Journal, Clock: a.clock,
+		Version: a.opts.Version,
+		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService,
+		Picture: a.archive.Picture,
+		Page:    pageOf(base), Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return err
 	}
@@ -59,7 +63,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	d := a.cfg().Decode
-	a.pool = codec.NewPool(codec.Options{Isolation: d.Isolation, PerProcess: d.CamerasPerProcess, LibraryDirs: d.Libraries, Log: a.log, Registerer: a.reg})
+	a.pool = codec.NewPool(codec.Options{Isolation: d.Isolation, PerProcess: d.CamerasPerProcess,
+		LibraryDirs: d.Libraries, Log: a.log, Registerer: a.reg})
 	defer a.pool.Close()
 	if err := a.watchCameras(cmp.Or(a.cfg().Service.URL, base)); err != nil {
 		return err
@@ -68,35 +73,45 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	return a.serve(ctx, listener)
 }
 
-// listen opens the local API's port first of all, so that a second bridge on the same box stops before it touches a store.
+// listen opens the local API's port first of all, so that a second bridge on the same box stops
+// before it touches a store.
 func (a *Agent) listen() (*admit.Listener, error) {
 	l, err := net.Listen("tcp", a.cfg().API.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the local API: %w (is another bridge running? change api.listen)", err)
 	}
-	return admit.New(l, admit.Options{Total: connections, PerAddress: connections / 2, Strangers: connections * 3 / 8, Log: a.log}), nil
+	return admit.New(l, admit.Options{Total: connections, PerAddress: connections / 2, Strangers: connections * 3 / 8,
+		Log: a.log}), nil
 }
 
-// connections are those that the local API has at a time: from one address, as that of a router, 64 browsers with six
-// connections each and their streams of events.
+// connections are those that the local API has at a time: from one address, as that of a router, 64
+// browsers with six connections each and their streams of events.
 const connections = 1024
 
 // openAPI makes the local API.
 func (a *Agent) openAPI(base string) (err error) {
 	waiting := outbound.QueueHandler(outbound.QueueOf(a.archive.Journal))
 	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras,
-		CameraStates: a.CameraStates, Watch: func(camera string, until time.Time) { a.pace.Watch(camera, until) }, Queue: waiting, QueuePath: outbound.QueuePath,
+		CameraStates: a.CameraStates, Watch: func(camera string, until time.Time) { a.pace.Watch(camera, until) },
+		Queue: waiting, QueuePath: outbound.QueuePath,
 		Reload: func(ctx context.Context) (any, error) { return a.Reload(ctx) },
-		Bundle: a.opts.Bundle, Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string { return a.cfg().Decode.Libraries },
-			Reload: func(ctx context.Context) ([]string, error) { done, err := a.Reload(ctx); return done.Problems, err }}),
-		Metrics: func() prometheus.Gatherers { return prometheus.Gatherers{a.reg} }, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
+		Bundle: a.opts.Bundle,
+		Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string {
+			return a.cfg().Decode.Libraries
+		},
+			Reload: func(ctx context.Context) ([]string, error) {
+				done, err := a.Reload(ctx)
+				return done.Problems, err
+			}}),
+		Metrics: func() prometheus.Gatherers { return prometheus.Gatherers{a.reg} }, Operations: a.operations,
+		Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
 		Log: a.log, Registerer: a.reg})
 	return err
 }
 
-// serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
-// then the writers of events and stills write them, then the reporter gets a moment to hand them on and stops, then
-// the API; the stores are closed by the caller.
+// serve runs everything. The order of the stop is the order of the flow: cameras end first and hand
+// in their last events, then the writers of events and stills write them, then the reporter gets a
+// moment to hand them on and stops, then the API; the stores are closed by the caller.
 func (a *Agent) serve(ctx context.Context, l net.Listener) error {
 	cameras, stopCameras := context.WithCancel(ctx)
 	defer stopCameras()
@@ -138,7 +153,8 @@ func (a *Agent) serve(ctx context.Context, l net.Listener) error {
 	}
 	close(a.serving)
 	a.opts.Manager.Ready(inShort(a.cameras))
-	a.log.Info("the bridge runs", "cameras", len(a.cameras.Workers()), "listen", l.Addr().String(), "service", a.cfg().Service.URL)
+	a.log.Info("the bridge runs", "cameras", len(a.cameras.Workers()), "listen", l.Addr().String(), "service",
+		a.cfg().Service.URL)
 
 	var cause error
 	select {

@@ -15,12 +15,15 @@ import (
 	"vmsbridge/storage/stills"
 )
 
-// Status is everything that the bridge knows of itself now, what is wrong first. Safe for concurrent use while it runs. It walks
-// the index of stills, so it is for people and monitors, not for pictures.
+// Status is everything that the bridge knows of itself now, what is wrong first. Safe for
+// concurrent use while it runs. It walks the index of stills, so it is for people and monitors, not
+// for pictures.
 func (a *Agent) Status() health.Report {
 	cfg := a.cfg()
-	r := health.Report{Time: a.clock.True(a.clock.Now()), Bridge: cfg.Bridge.ID, Name: cfg.Bridge.Name, Version: a.opts.Version,
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Running: true, PID: os.Getpid(), Started: a.started.UTC(), Config: a.edits.report(cfg.File),
+	r := health.Report{Time: a.clock.True(a.clock.Now()), Bridge: cfg.Bridge.ID, Name: cfg.Bridge.Name,
+		Version:  a.opts.Version,
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Running: true, PID: os.Getpid(), Started: a.started.UTC(),
+		Config:  a.edits.report(cfg.File),
 		Cameras: a.CameraStates(), Disk: health.DiskOf(cfg.Bridge.Data, int64(cfg.Stills.MinFree))}
 	if l := a.outbound.Service(); l != nil {
 		r.Service = &health.Link{URL: cfg.Service.URL, SignedIn: l.SignedIn(), Problem: l.Problem(), Why: l.Why()}
@@ -54,7 +57,8 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 		return s
 	}
 	state := p.State()
-	s.State, s.Online, s.Reason, s.Since = string(state.State), state.State == camera.Online, state.Reason, a.clock.True(state.Since)
+	s.State, s.Online, s.Reason, s.Since = string(state.State), state.State == camera.Online, state.Reason,
+		a.clock.True(state.Since)
 	s.Codec, s.Width, s.Height, s.Transport = string(state.Codec), state.Width, state.Height, state.Transport
 	if t := p.Tampered(); t != tamper.None {
 		s.Tampered = t.String()
@@ -62,7 +66,8 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 	s.Stuck = p.Stuck(time.Now())
 	s.Losing, s.MainRefused = p.Losing(), p.MainRefused()
 	if l, ok := a.pool.Load(c.ID); ok {
-		s.Decoding = &health.Load{Processor: l.Use, Share: l.Budget, Stage: l.Stage.String(), Since: a.clock.True(l.Since), Alone: l.Stage != codec.Shared,
+		s.Decoding = &health.Load{Processor: l.Use, Share: l.Budget, Stage: l.Stage.String(),
+			Since: a.clock.True(l.Since), Alone: l.Stage != codec.Shared,
 			KeysOnly: l.Stage == codec.KeyframesOnly}
 	}
 	return s

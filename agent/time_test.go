@@ -15,8 +15,8 @@ import (
 
 var long1970 = -time.Since(time.Unix(100, 0))
 
-// Every way in which a machine's clock is wrong and becomes right, through the whole bridge: real cameras, real decoders, real stores,
-// a real service. The bridges run side by side.
+// Every way in which a machine's clock is wrong and becomes right, through the whole bridge: real
+// cameras, real decoders, real stores, a real service. The bridges run side by side.
 func TestEveryRecordGetsItsRightTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -44,7 +44,8 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 	t.Run("boot three days ago, then set by hand", untrueFirst(-72*hour, func(q *quartz) { q.set(0, false) }))
 	t.Run("an hour late, then a step forward", untrueFirst(-hour, sync))
 	t.Run("an hour early, then a step back", untrueFirst(hour, sync))
-	for name, by := range map[string]time.Duration{"true, an hour forward and back": hour, "true, an hour back and forward": -hour} {
+	for name, by := range map[string]time.Duration{"true, an hour forward and back": hour,
+		"true, an hour back and forward": -hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := w.box(t, &quartz{id: "a", booted: time.Now(), synced: true})
@@ -152,8 +153,9 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 	})
 }
 
-// A camera's own clock is 4800 ppm slow, in seconds what others are in hours. Its pictures' times follow their arrival: beside a camera
-// that shows the same at the right pace, the difference stays.
+// A camera's own clock is 4800 ppm slow, in seconds what others are in hours. Its pictures' times
+// follow their arrival: beside a camera that shows the same at the right pace, the difference
+// stays.
 func TestACamerasClockDrifts(t *testing.T) {
 	t.Parallel()
 	right := newWorld(t)
@@ -162,7 +164,8 @@ func TestACamerasClockDrifts(t *testing.T) {
 	stop := b.start()
 	b.rests(3)
 	stop()
-	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
+	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir),
+		stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	frames, _, err := r.Range("gate", stills.Preview, b.began[0].Add(2*time.Second), time.Now(), 0)
@@ -177,7 +180,8 @@ func TestACamerasClockDrifts(t *testing.T) {
 	middle := func(list []time.Duration) time.Duration { return slices.Sorted(slices.Values(list))[len(list)/2] }
 	grown := middle(ahead[len(ahead)-5:]) - middle(ahead[:5])
 	passed := frames[len(frames)-3].Time.Sub(frames[2].Time)
-	t.Logf("worst error: %d ms in %s; %d ms by the camera's clock alone", grown.Abs().Milliseconds(), passed.Round(time.Second), (passed * 48 / 10000).Milliseconds())
+	t.Logf("worst error: %d ms in %s; %d ms by the camera's clock alone", grown.Abs().Milliseconds(),
+		passed.Round(time.Second), (passed * 48 / 10000).Milliseconds())
 	require.Greater(t, passed, 14*time.Second)
 	require.LessOrEqual(t, grown.Abs(), 60*time.Millisecond)
 }

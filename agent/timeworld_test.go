@@ -30,7 +30,8 @@ import (
 // What every record must end within of the truth.
 const exact = 100 * time.Millisecond
 
-// quartz is a machine whose clocks the test sets. The truth is that of the machine on which the test runs.
+// quartz is a machine whose clocks the test sets. The truth is that of the machine on which the
+// test runs.
 type quartz struct {
 	mu     sync.Mutex
 	id     string
@@ -77,7 +78,8 @@ type witness struct {
 }
 
 func (w *witness) watch(ctx context.Context, t *testing.T, c configs.Camera) {
-	s, err := camera.New(camera.Config{URL: c.URL, Username: c.Username, Password: c.Password.Reveal(), Transport: camera.TransportTCP},
+	s, err := camera.New(camera.Config{URL: c.URL, Username: c.Username, Password: c.Password.Reveal(),
+		Transport: camera.TransportTCP},
 		slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	w.seen = map[[32]byte][]time.Time{}
@@ -156,7 +158,8 @@ func (w *world) box(t *testing.T, m *quartz) *box {
 
 // start runs the bridge.
 func (b *box) start() (stop func()) {
-	a, err := New(b.cfg, Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "1", Machine: b.m, settle: 500 * time.Millisecond})
+	a, err := New(b.cfg, Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "1", Machine: b.m,
+		settle: 500 * time.Millisecond})
 	require.NoError(b.t, err)
 	ready := make(chan net.Addr, 1)
 	a.opts.Ready = func(addr net.Addr) { ready <- addr }
@@ -237,8 +240,8 @@ func (b *box) told(n int) {
 // verdict is what a box's records are worth.
 type verdict struct{ still, event time.Duration }
 
-// judge looks at all that the box has recorded, after it was stopped, and what the service has of it. calendar says what a true time
-// is called, and whether it is one that no clock can show.
+// judge looks at all that the box has recorded, after it was stopped, and what the service has of
+// it. calendar says what a true time is called, and whether it is one that no clock can show.
 func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.Event) bool) (v verdict) {
 	t := b.t
 	if calendar == nil {
@@ -260,13 +263,15 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 		require.False(t, ev.EndTimestamp.Before(ev.StartTimestamp.Time), "%s ends before it starts", ev.ID)
 	}
 	b.office.mu.Lock()
-	require.ElementsMatch(t, slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(b.office.events)), "every event once, under its right time")
+	require.ElementsMatch(t, slices.Collect(maps.Keys(all)), slices.Collect(maps.Keys(b.office.events)),
+		"every event once, under its right time")
 	for id, ev := range b.office.events {
 		require.Equal(t, all[id].EndTimestamp, ev.EndTimestamp, id)
 	}
 	b.office.mu.Unlock()
 
-	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
+	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir),
+		stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	var motions []vms.Event
@@ -276,7 +281,8 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 		}
 		s, err := r.Before("gate", stills.Preview, ev.StartTimestamp.Add(500*time.Millisecond))
 		require.NoError(t, err)
-		require.WithinDuration(t, ev.StartTimestamp.Time, s.Time, 500*time.Millisecond, "the picture of a span is of its time")
+		require.WithinDuration(t, ev.StartTimestamp.Time, s.Time, 500*time.Millisecond,
+			"the picture of a span is of its time")
 		if rough != nil && rough(ev) || b.cut(ev, calendar) {
 			continue
 		}
@@ -284,13 +290,15 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	}
 	require.NotEmpty(t, motions)
 	// On a busy machine the other bridge may be a few pictures behind.
-	b.eventually(fmt.Sprintf("events within %v of those of the bridge whose clock was never wrong", exact), func() bool {
-		v.event = b.w.offTruth(t, motions, calendar)
-		return v.event <= exact
-	})
+	b.eventually(fmt.Sprintf("events within %v of those of the bridge whose clock was never wrong", exact),
+		func() bool {
+			v.event = b.w.offTruth(t, motions, calendar)
+			return v.event <= exact
+		})
 
 	// Stills, against the witness.
-	frames, more, err := r.Range("gate", stills.Preview, time.Unix(0, 0).AddDate(-100, 0, 0), time.Now().AddDate(100, 0, 0), 0)
+	frames, more, err := r.Range("gate", stills.Preview, time.Unix(0, 0).AddDate(-100, 0, 0),
+		time.Now().AddDate(100, 0, 0), 0)
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Greater(t, len(frames), 5)
@@ -316,7 +324,8 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 }
 
 // offTruth is how far motions are from those of the bridge whose clock was never wrong.
-func (w *world) offTruth(t *testing.T, motions []vms.Event, calendar func(time.Time) (time.Time, bool)) (off time.Duration) {
+func (w *world) offTruth(t *testing.T, motions []vms.Event,
+	calendar func(time.Time) (time.Time, bool)) (off time.Duration) {
 	truth, err := w.control.agent.archive.Journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
 	require.NoError(t, err)
 	var starts, ends []time.Time
@@ -347,14 +356,17 @@ func (w *world) calendared(calendar func(time.Time) (time.Time, bool)) *witness 
 	return out
 }
 
-// placed says whether a still stands at its exact time: those of a boot that ended before the clock was true are placed roughly. What comes
-// within two seconds of a start is not looked at: on a machine that is busy with starting, the first pictures arrive late, and arrival
-// is what the bridge goes by.
+// placed says whether a still stands at its exact time: those of a boot that ended before the clock
+// was true are placed roughly. What comes within two seconds of a start is not looked at: on a
+// machine that is busy with starting, the first pictures arrive late, and arrival is what the
+// bridge goes by.
 func (b *box) placed(at time.Time) bool {
-	return at.After(b.began[b.rough]) && !slices.ContainsFunc(b.began, func(began time.Time) bool { return at.Sub(began).Abs() < 2*time.Second })
+	return at.After(b.began[b.rough]) &&
+		!slices.ContainsFunc(b.began, func(began time.Time) bool { return at.Sub(began).Abs() < 2*time.Second })
 }
 
-// cut says whether the box may have seen only a part of a motion: it had just started, or was stopped.
+// cut says whether the box may have seen only a part of a motion: it had just started, or was
+// stopped.
 func (b *box) cut(ev vms.Event, calendar func(time.Time) (time.Time, bool)) bool {
 	for _, at := range b.began {
 		if d := ev.StartTimestamp.Sub(at); d < 3*time.Second && ev.EndTimestamp.Sub(at) > -time.Second {

@@ -17,8 +17,9 @@ import (
 	"vmsbridge/uplink/server/feed"
 )
 
-// drain is how long requests under way may take when the bridge stops, which is to take five seconds at most: at worst
-// the writer of events, the last reports and then these follow each other.
+// drain is how long requests under way may take when the bridge stops, which is to take five
+// seconds at most: at worst the writer of events, the last reports and then these follow each
+// other.
 const drain = 1500 * time.Millisecond
 
 // API is the bridge's local HTTP side. Its methods are safe for concurrent use.
@@ -80,8 +81,8 @@ func (a *API) RunLocal(ctx context.Context) error { return serve(ctx, a.local, a
 // keepEvery is how often what the API keeps is looked after.
 const keepEvery = time.Hour
 
-// Keep looks after what the API keeps until ctx is done: a certificate of its own that ends soon is made anew, and what
-// is over goes from the users' file.
+// Keep looks after what the API keeps until ctx is done: a certificate of its own that ends soon is
+// made anew, and what is over goes from the users' file.
 func (a *API) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -122,8 +123,8 @@ func serve(ctx context.Context, s *http.Server, l net.Listener) error {
 	return nil
 }
 
-// pageKey signs the page tokens that clients hold. It is kept in the journal, so that they stay good over a restart; a
-// damaged one is made anew, and clients then begin their lists again.
+// pageKey signs the page tokens that clients hold. It is kept in the journal, so that they stay
+// good over a restart; a damaged one is made anew, and clients then begin their lists again.
 func (a *API) pageKey() ([]byte, error) {
 	const name, size = "page-token-key", 32
 	if key, err := a.opts.Archive.Journal.Meta(name); err == nil && len(key) == size {

@@ -31,8 +31,9 @@ const (
 // that is over when it knows it.
 var earliest = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// KeepCertificate reads the certificate and its key from a file, and makes them if there are none, if what is there cannot be used, or if it
-// ends soon. names are the host names and addresses under which clients reach the bridge. The file is its owner's alone.
+// KeepCertificate reads the certificate and its key from a file, and makes them if there are none,
+// if what is there cannot be used, or if it ends soon. names are the host names and addresses under
+// which clients reach the bridge. The file is its owner's alone.
 func KeepCertificate(path string, names []string, now time.Time) (pair *tls.Certificate, made bool, err error) {
 	if kept, err := tls.LoadX509KeyPair(path, path); err == nil && !ends(&kept, now) {
 		return &kept, false, nil
@@ -55,7 +56,8 @@ func ends(pair *tls.Certificate, now time.Time) bool {
 	return !now.Before(pair.Leaf.NotAfter.Add(-certificateRenew))
 }
 
-// createCertificate makes both in PEM form. The certificate is its own authority, so that a client may be given it as ca_file.
+// createCertificate makes both in PEM form. The certificate is its own authority, so that a client
+// may be given it as ca_file.
 func createCertificate(names []string, now time.Time) ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -68,8 +70,10 @@ func createCertificate(names []string, now time.Time) ([]byte, error) {
 	if now.Before(earliest) {
 		now = earliest
 	}
-	c := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "vmsbridge"}, NotBefore: earliest, NotAfter: now.Add(certificateLasts),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	c := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "vmsbridge"}, NotBefore: earliest,
+		NotAfter:              now.Add(certificateLasts),
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, IsCA: true}
 	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {
@@ -111,7 +115,8 @@ func writeFile(path string, content []byte) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-// certificateNames are those of this machine, and others given: of what it listens on, and of its public address.
+// certificateNames are those of this machine, and others given: of what it listens on, and of its
+// public address.
 func certificateNames(others ...string) []string {
 	list := []string{"localhost", "127.0.0.1", "::1"}
 	if host, err := os.Hostname(); err == nil {
@@ -137,7 +142,8 @@ func Fingerprint(raw []byte) string {
 	return strings.ReplaceAll(strings.ToUpper(fmt.Sprintf("% x", sum)), " ", ":")
 }
 
-// KeptFingerprint is the fingerprint of the certificate in a file, "" if there is none that can be read.
+// KeptFingerprint is the fingerprint of the certificate in a file, "" if there is none that can be
+// read.
 func KeptFingerprint(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {

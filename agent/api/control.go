@@ -8,8 +8,8 @@ import (
 	"vmsbridge/uplink/server"
 )
 
-// listenLocal opens the socket for root and the bridge's own user on this machine. Whoever asks there may see
-// everything, for nobody else can: see agent/control.
+// listenLocal opens the socket for root and the bridge's own user on this machine. Whoever asks
+// there may see everything, for nobody else can: see agent/control.
 func (a *API) listenLocal() error {
 	l, err := control.Listen(a.opts.Config().Bridge.Data)
 	if err != nil {

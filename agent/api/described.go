@@ -9,8 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// described is what people said of this bridge's cameras at its own API: a name in place of the configuration's, notes
-// and tags. It is kept beside the events. Safe for concurrent use.
+// described is what people said of this bridge's cameras at its own API: a name in place of the
+// configuration's, notes and tags. It is kept beside the events. Safe for concurrent use.
 type described struct {
 	journal *journal.Journal
 	turn    chan struct{} // holds one while somebody changes something, so that memory and file end the same

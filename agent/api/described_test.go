@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// What people say of a camera at the bridge is shown instead of the configuration's name, and is there after a restart.
+// What people say of a camera at the bridge is shown instead of the configuration's name, and is
+// there after a restart.
 func TestACameraIsDescribedAtTheBridge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	open := func() (cameras, *journal.Journal) {

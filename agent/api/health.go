@@ -9,8 +9,8 @@ import (
 // healthz answers 200 as long as the process serves: a restart would cure nothing of what it says.
 func (a *API) healthz(w http.ResponseWriter, _ *http.Request) { a.answerHealth(w) }
 
-// readyz answers 200 once everything runs and as long as the journal takes events, and 503 otherwise: a program that hands
-// events in should wait.
+// readyz answers 200 once everything runs and as long as the journal takes events, and 503
+// otherwise: a program that hands events in should wait.
 func (a *API) readyz(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-a.opts.Ready:

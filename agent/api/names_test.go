@@ -17,7 +17,8 @@ func TestOwnNames(t *testing.T) {
 	for _, name := range []string{host, short + ".local", short + ".fritz.box"} {
 		require.True(t, ownName(name), name)
 	}
-	for _, name := range []string{"", "evil.example", short + ".evil.example", "x" + short, ".local", short + ".local.evil.example"} {
+	for _, name := range []string{"", "evil.example", short + ".evil.example", "x" + short, ".local", short +
+		".local.evil.example"} {
 		require.False(t, ownName(name), name)
 	}
 }

@@ -39,14 +39,16 @@ func (c cameras) CameraOf(_, id string) (vms.Camera, bool) {
 	return vms.Camera{}, false
 }
 
-// HasActor knows the cameras of the configuration and the bridge itself. Sensors, users and whatever else other programs
-// report for are not the bridge's to know, and are let in.
+// HasActor knows the cameras of the configuration and the bridge itself. Sensors, users and
+// whatever else other programs report for are not the bridge's to know, and are let in.
 func (c cameras) HasActor(_ context.Context, _ string, actor vms.Actor) (bool, error) {
 	switch actor.Type {
 	case vms.ActorBridge:
 		return actor.ID == c.o.Config().Bridge.ID, nil
 	case vms.ActorCamera:
-		return slices.ContainsFunc(c.o.Config().Cameras, func(known configs.Camera) bool { return known.ID == actor.ID }), nil
+		return slices.ContainsFunc(c.o.Config().Cameras, func(known configs.Camera) bool {
+			return known.ID == actor.ID
+		}), nil
 	}
 	return true, nil
 }
@@ -85,7 +87,8 @@ func (c cameras) BridgeRecord(account, id string) (b vms.Bridge, ids []string, o
 	return b, c.CameraIDs(account, ""), true
 }
 
-// recordedGap parts two intervals of stills: three times what may lie between two, and a quarter of a minute at least.
+// recordedGap parts two intervals of stills: three times what may lie between two, and a quarter of
+// a minute at least.
 func (i images) recordedGap() time.Duration {
 	return max(15*time.Second, 3*i.config().Stills.PreviewInterval)
 }

@@ -13,8 +13,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Stills that follow each other closely are one interval; no more are looked for than are wanted, and what is listed of
-// them is whole.
+// Stills that follow each other closely are one interval; no more are looked for than are wanted,
+// and what is listed of them is whole.
 func TestRecordedIntervals(t *testing.T) {
 	ring, err := stills.Open(t.TempDir(), stills.Options{MaxBytes: 16 << 20, SegmentBytes: 1 << 20})
 	require.NoError(t, err)
@@ -22,7 +22,8 @@ func TestRecordedIntervals(t *testing.T) {
 	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
 	for _, second := range []int{0, 2, 4, 60, 62, 120, 180} {
-		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: at(second), JPEG: []byte{0xff, 0xd8}}))
+		require.NoError(t,
+			ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: at(second), JPEG: []byte{0xff, 0xd8}}))
 	}
 	cfg := &configs.Config{}
 	cfg.Stills.PreviewInterval = 2 * time.Second

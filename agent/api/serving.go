@@ -12,7 +12,8 @@ import (
 	"vmsbridge/configs"
 )
 
-// certificate is the one that is served: the bridge's own, read anew with each reload: certificates are renewed under the same name.
+// certificate is the one that is served: the bridge's own, read anew with each reload: certificates
+// are renewed under the same name.
 type certificate struct {
 	pair atomic.Pointer[tls.Certificate]
 }
@@ -25,7 +26,8 @@ func (c *certificate) load(cfg *configs.Config, log *slog.Logger) error {
 	return err
 }
 
-// readPair reads the certificate of a configuration, or makes the bridge's own where that is asked for.
+// readPair reads the certificate of a configuration, or makes the bridge's own where that is asked
+// for.
 func readPair(cfg *configs.Config, log *slog.Logger) (*tls.Certificate, error) {
 	t := cfg.API.TLS
 	if cfg.MakesCertificate() {
@@ -38,7 +40,8 @@ func readPair(cfg *configs.Config, log *slog.Logger) (*tls.Certificate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("load api.tls: %w", err)
 		}
-		log.Info("the local API has a certificate of its own making; compare the fingerprint once where it is asked for",
+		log.Info(
+			"the local API has a certificate of its own making; compare the fingerprint once where it is asked for",
 			"sha256", Fingerprint(pair.Leaf.Raw), "new", made, "until", pair.Leaf.NotAfter)
 		return pair, nil
 	}

@@ -13,8 +13,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The page's way to set cameras up. All of it is for administrators of the bridge's own account who are signed in; a token of the
-// configuration reads, and changes nothing.
+// The page's way to set cameras up. All of it is for administrators of the bridge's own account who
+// are signed in; a token of the configuration reads, and changes nothing.
 
 // setupBody bounds what a wish may be, in bytes.
 const setupBody = 16 << 10
@@ -33,7 +33,8 @@ type wish struct {
 }
 
 func (w wish) draft() setup.Draft {
-	return setup.Draft{Camera: w.Camera, Name: w.Name, URL: w.Address, PreviewURL: w.PreviewAddress, Username: w.Username,
+	return setup.Draft{Camera: w.Camera, Name: w.Name, URL: w.Address, PreviewURL: w.PreviewAddress,
+		Username: w.Username,
 		Password: configs.NewSecret(w.Password), AllowInsecureBasic: w.AllowInsecureBasic}
 }
 
@@ -44,8 +45,10 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 		list, err := s.Cameras()
 		shown := []map[string]any{}
 		for _, c := range list {
-			shown = append(shown, map[string]any{"id": c.ID, "name": c.Name, "address": c.URL, "previewAddress": c.PreviewURL,
-				"username": c.Username, "hasPassword": c.HasPassword, "allowInsecureBasic": c.AllowInsecureBasic, "enabled": c.Enabled})
+			shown = append(shown, map[string]any{"id": c.ID, "name": c.Name, "address": c.URL,
+				"previewAddress": c.PreviewURL,
+				"username":       c.Username, "hasPassword": c.HasPassword, "allowInsecureBasic": c.AllowInsecureBasic,
+				"enabled": c.Enabled})
 		}
 		return shown, err
 	})
@@ -57,7 +60,8 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 			if d.Host.IsValid() {
 				host = d.Host.String()
 			}
-			shown = append(shown, map[string]any{"host": host, "name": d.Name, "hardware": d.Hardware, "addresses": d.Addresses})
+			shown = append(shown, map[string]any{"host": host, "name": d.Name, "hardware": d.Hardware,
+				"addresses": d.Addresses})
 		}
 		return shown, err
 	})
@@ -67,8 +71,10 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 			return nil, err
 		}
 		t, err := s.Try(r.Context(), w.draft())
-		return map[string]any{"trial": t.ID, "address": t.URL, "previewAddress": t.PreviewURL, "name": t.Name, "by": t.By, "codec": t.Codec,
-			"width": t.Picture.Width, "height": t.Picture.Height, "rate": t.Rate, "transport": t.Transport, "picture": t.Picture.JPEG}, err
+		return map[string]any{"trial": t.ID, "address": t.URL, "previewAddress": t.PreviewURL, "name": t.Name,
+			"by": t.By, "codec": t.Codec,
+			"width": t.Picture.Width, "height": t.Picture.Height, "rate": t.Rate, "transport": t.Transport,
+			"picture": t.Picture.JPEG}, err
 	})
 	a.forAdministrators(mux, "POST /web/cameras", func(r *http.Request, p identity.Principal) (any, error) {
 		w, err := wished(r)
@@ -125,7 +131,8 @@ func (a *API) changeRoutes(mux *http.ServeMux) {
 	a.forAdministrators(mux, "PATCH /web/cameras/{id}", func(r *http.Request, p identity.Principal) (any, error) {
 		w, err := wished(r)
 		if err == nil {
-			err = a.opts.Setup.Change(r.Context(), r.PathValue("id"), setup.Change{Name: w.Name, Enabled: w.Enabled, Trial: w.Trial})
+			err = a.opts.Setup.Change(r.Context(), r.PathValue("id"),
+				setup.Change{Name: w.Name, Enabled: w.Enabled, Trial: w.Trial})
 		}
 		if err != nil {
 			return nil, err
@@ -142,7 +149,8 @@ func (a *API) changeRoutes(mux *http.ServeMux) {
 	})
 }
 
-// wished reads what the page sent. What it says of a bad one holds nothing of it: there may be a password in it.
+// wished reads what the page sent. What it says of a bad one holds nothing of it: there may be a
+// password in it.
 func wished(r *http.Request) (w wish, err error) {
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, setupBody))
 	d.DisallowUnknownFields()
@@ -153,11 +161,13 @@ func wished(r *http.Request) (w wish, err error) {
 }
 
 // forAdministrators serves a path to those who may set the bridge up.
-func (a *API) forAdministrators(mux *http.ServeMux, pattern string, do func(r *http.Request, p identity.Principal) (any, error)) {
+func (a *API) forAdministrators(mux *http.ServeMux, pattern string,
+	do func(r *http.Request, p identity.Principal) (any, error)) {
 	mux.Handle(pattern, server.WithPrincipal(authenticators{&a.tokens, a.users}, identity.ScopeRead,
 		func(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 			if !administers(p, a.opts.Config().Bridge.Account) {
-				refused(w, http.StatusForbidden, vms.ReasonPermission, "Only an administrator of this bridge may set it up: sign in as one.")
+				refused(w, http.StatusForbidden, vms.ReasonPermission,
+					"Only an administrator of this bridge may set it up: sign in as one.")
 				return
 			}
 			out, err := do(r, p)
@@ -167,7 +177,8 @@ func (a *API) forAdministrators(mux *http.ServeMux, pattern string, do func(r *h
 				refused(w, http.StatusBadRequest, vms.ReasonValue, refusal.Reason)
 			case err != nil:
 				a.opts.Log.Error("set up cameras", "by", p.Holder, "error", err)
-				refused(w, http.StatusInternalServerError, vms.ReasonUnexpectedError, "The bridge could not do it; its log says why.")
+				refused(w, http.StatusInternalServerError, vms.ReasonUnexpectedError,
+					"The bridge could not do it; its log says why.")
 			default:
 				if file, is := out.(download); is {
 					file.send(w)
@@ -178,9 +189,11 @@ func (a *API) forAdministrators(mux *http.ServeMux, pattern string, do func(r *h
 		}))
 }
 
-// administers tells whether somebody may set the bridge up: a user with all rights in the bridge's account, who is signed in.
+// administers tells whether somebody may set the bridge up: a user with all rights in the bridge's
+// account, who is signed in.
 func administers(p identity.Principal, account string) bool {
-	return p.Kind == identity.KindUser && p.AccountID == account && p.Grants != nil && p.Grants.All && p.May(identity.ScopeAll)
+	return p.Kind == identity.KindUser && p.AccountID == account && p.Grants != nil && p.Grants.All &&
+		p.May(identity.ScopeAll)
 }
 
 func refused(w http.ResponseWriter, code int, reason, message string) {

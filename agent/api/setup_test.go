@@ -13,14 +13,17 @@ import (
 // Only a signed-in administrator of the bridge's own account sets it up.
 func TestWhoAdministers(t *testing.T) {
 	all := []string{identity.ScopeAll}
-	right := identity.Principal{Kind: identity.KindUser, AccountID: "acc", Grants: &identity.Grants{All: true}, Scopes: all}
+	right := identity.Principal{Kind: identity.KindUser, AccountID: "acc", Grants: &identity.Grants{All: true},
+		Scopes: all}
 	require.True(t, administers(right, "acc"))
 	for name, change := range map[string]func(p *identity.Principal){
 		"a token of the configuration": func(p *identity.Principal) { p.Grants = nil },
-		"a user with some rights":      func(p *identity.Principal) { p.Grants = &identity.Grants{Edits: true, Sets: true} },
-		"a token that only reads":      func(p *identity.Principal) { p.Scopes = []string{identity.ScopeRead} },
-		"a bridge":                     func(p *identity.Principal) { p.Kind = identity.KindBridge },
-		"somebody of another account":  func(p *identity.Principal) { p.AccountID = "other" },
+		"a user with some rights": func(p *identity.Principal) {
+			p.Grants = &identity.Grants{Edits: true, Sets: true}
+		},
+		"a token that only reads":     func(p *identity.Principal) { p.Scopes = []string{identity.ScopeRead} },
+		"a bridge":                    func(p *identity.Principal) { p.Kind = identity.KindBridge },
+		"somebody of another account": func(p *identity.Principal) { p.AccountID = "other" },
 	} {
 		p := right
 		change(&p)

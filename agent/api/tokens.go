@@ -8,8 +8,8 @@ import (
 	"vmsbridge/uplink/identity"
 )
 
-// tokens lets in those of the configuration, and the service with the token that it was told at registration. A reload puts
-// another list in place.
+// tokens lets in those of the configuration, and the service with the token that it was told at
+// registration. A reload puts another list in place.
 type tokens struct {
 	list atomic.Pointer[identity.Fixed]
 }
@@ -28,7 +28,9 @@ func tokenList(cfg *configs.Config, visitor string) (*identity.Fixed, error) {
 	for _, t := range cfg.API.Tokens {
 		p := identity.Principal{Name: t.Name, Kind: identity.KindUser, AccountID: cfg.Bridge.Account}
 		for _, scope := range t.Scopes {
-			p.Scopes = append(p.Scopes, map[string]string{configs.ScopeRead: identity.ScopeRead, configs.ScopeReport: identity.ScopeReport}[scope])
+			p.Scopes = append(p.Scopes,
+				map[string]string{configs.ScopeRead: identity.ScopeRead,
+					configs.ScopeReport: identity.ScopeReport}[scope])
 		}
 		if err := list.Add(t.Token.Reveal(), p); err != nil {
 			return nil, fmt.Errorf("api.tokens: %w", err)
@@ -44,5 +46,6 @@ func (t *tokens) Authenticate(token string) (identity.Principal, error) {
 
 // serviceItself is what the service may do with the token that it was told at registration: look.
 func serviceItself(cfg *configs.Config) identity.Principal {
-	return identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}}
+	return identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: cfg.Bridge.Account,
+		Scopes: []string{identity.ScopeRead}}
 }

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// ForService is the handler of what the service asks through the tunnel, with the token that it was told at
-// registration: one camera's stills and state.
+// ForService is the handler of what the service asks through the tunnel, with the token that it was
+// told at registration: one camera's stills and state.
 func (a *API) ForService() (http.Handler, error) {
 	auth := identity.NewFixed()
 	if err := auth.Add(a.opts.Visitor, serviceItself(a.opts.Config())); err != nil {
@@ -23,9 +23,10 @@ func (a *API) ForService() (http.Handler, error) {
 	return server.WithToken(auth, forOneCamera(cameras, a.v3)), nil
 }
 
-// forOneCamera lets through what the service may ask by a tunnel: the stills and the state of one camera of this bridge,
-// which it must name in a header too. The service checks its users' rights before it asks; should it mix two requests up,
-// the header and the request differ, and nothing is answered.
+// forOneCamera lets through what the service may ask by a tunnel: the stills and the state of one
+// camera of this bridge, which it must name in a header too. The service checks its users' rights
+// before it asks; should it mix two requests up, the header and the request differ, and nothing is
+// answered.
 func forOneCamera(cameras func() []configs.Camera, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		named := r.Header.Get(vms.HeaderCamera)
@@ -43,14 +44,16 @@ func forOneCamera(cameras func() []configs.Camera, next http.Handler) http.Handl
 	})
 }
 
-// cameraAskedFor is the camera of a request for a still or a state; ok is false for any other request.
+// cameraAskedFor is the camera of a request for a still or a state; ok is false for any other
+// request.
 func cameraAskedFor(r *http.Request) (id string, ok bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return "", false
 	}
 	if r.URL.Path == vms.PathImage || r.URL.Path == vms.PathMedia {
 		args, err := url.ParseQuery(r.URL.RawQuery)
-		if err != nil || len(args["deviceId"]) != 1 || args.Has("pageToken") { // a page token would name a camera of its own
+		// a page token would name a camera of its own
+		if err != nil || len(args["deviceId"]) != 1 || args.Has("pageToken") {
 			return "", false
 		}
 		return args.Get("deviceId"), true

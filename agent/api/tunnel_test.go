@@ -11,10 +11,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Whatever the service asks by the tunnel, it gets the stills and the state of the one camera that it names.
+// Whatever the service asks by the tunnel, it gets the stills and the state of the one camera that
+// it names.
 func TestTheTunnelAnswersForOneCamera(t *testing.T) {
 	passed := 0
-	h := forOneCamera(func() []configs.Camera { return []configs.Camera{{ID: "gate"}, {ID: "yard"}} }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
+	h := forOneCamera(func() []configs.Camera { return []configs.Camera{{ID: "gate"}, {ID: "yard"}} },
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
 	const still = vms.PathImage + "?type=main&timestamp__lt=x&deviceId="
 	for _, c := range []struct {
 		method, path, named string

@@ -29,7 +29,8 @@ const (
 	FirstUserFile = "first-user.token" // while nobody can sign in: a token to set the first user's password
 )
 
-// firstUser is the address of the account superuser that a bridge starts with. Without a password nobody signs in as it.
+// firstUser is the address of the account superuser that a bridge starts with. Without a password
+// nobody signs in as it.
 const firstUser = "admin@localhost"
 
 // firstUserTime is how long the token is good; it is renewed at each start.
@@ -38,9 +39,9 @@ const firstUserTime = 7 * 24 * time.Hour
 // hashesAtOnce bounds the memory that sign-ins take on a small box: 19 MiB each.
 const hashesAtOnce = 1
 
-// users is signing in at the bridge: its account's users, with the service's own interface, so that those on the LAN have
-// a user and rights of their own when the service is out of reach. It is a convenience beside the bridge's work: what goes
-// wrong here is told and costs nothing else.
+// users is signing in at the bridge: its account's users, with the service's own interface, so that
+// those on the LAN have a user and rights of their own when the service is out of reach. It is a
+// convenience beside the bridge's work: what goes wrong here is told and costs nothing else.
 type users struct {
 	ids  *store.Store // nil: nobody can sign in
 	shut error        // why its file could not be opened
@@ -74,13 +75,16 @@ func (o *Options) signIn(ids *store.Store) (http.Handler, error) {
 		return nil, err
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
-	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
+	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the
+	// password alone.
 	sessions := session.New(session.Options{Store: ids, Hasher: hasher, Log: o.Log})
-	door, err := web.New(web.Options{Store: ids, Sessions: sessions, Devices: devices{o}, Secure: o.Config().API.TLS.Cert != "", Log: o.Log})
+	door, err := web.New(web.Options{Store: ids, Sessions: sessions, Devices: devices{o},
+		Secure: o.Config().API.TLS.Cert != "", Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Sessions: sessions, Gate: door, BaseURL: o.Config().API.PublicURL, Host: ownName,
+	issuer, err := oauth.New(oauth.Options{Store: ids, Sessions: sessions, Gate: door,
+		BaseURL: o.Config().API.PublicURL, Host: ownName,
 		Log: o.Log})
 	if err != nil {
 		return nil, err
@@ -92,8 +96,9 @@ func (o *Options) signIn(ids *store.Store) (http.Handler, error) {
 	return mux, nil
 }
 
-// settle sees to it that the account of the configuration is there, with someone who can sign in or a token for the first
-// one to set a password. The token is left in a file that only the bridge's own user can read, never in a log.
+// settle sees to it that the account of the configuration is there, with someone who can sign in or
+// a token for the first one to set a password. The token is left in a file that only the bridge's
+// own user can read, never in a log.
 func (o *Options) settle(ids *store.Store) error {
 	id, file := o.Config().Bridge.Account, filepath.Join(o.Config().Bridge.Data, FirstUserFile)
 	token := ""
@@ -117,18 +122,21 @@ func (o *Options) settle(ids *store.Store) error {
 			u = model.NewUser()
 			u.OwnerAccountID, u.Email, u.FirstName, u.IsAccountSuperuser = id, firstUser, "Admin", true
 			if u, err = tx.AddUser(u.Settled()); err == nil {
-				err = tx.Record(model.AuditEntry{AccountID: id, ByName: "vmsbridge", Action: model.AuditCreate, Kind: model.KindUser, Target: u.ID, Name: u.Email})
+				err = tx.Record(model.AuditEntry{AccountID: id, ByName: "vmsbridge", Action: model.AuditCreate,
+					Kind: model.KindUser, Target: u.ID, Name: u.Email})
 			}
 		}
 		if err != nil {
 			return err
 		}
 		if u.OwnerAccountID != id {
-			return fmt.Errorf("the account in the configuration was changed; remove %s and %[1]s.copy to begin anew", IdentityFile)
+			return fmt.Errorf("the account in the configuration was changed; remove %s and %[1]s.copy to begin anew",
+				IdentityFile)
 		}
 		token = identity.NewToken(48)
-		return errors.Join(tx.DropTickets(u.ID, model.PurposePassword), tx.PutTicket(model.Ticket{Hash: identity.HashToken(token), Purpose: model.PurposePassword,
-			AccountID: id, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(firstUserTime)}))
+		return errors.Join(tx.DropTickets(u.ID, model.PurposePassword),
+			tx.PutTicket(model.Ticket{Hash: identity.HashToken(token), Purpose: model.PurposePassword,
+				AccountID: id, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(firstUserTime)}))
 	})
 	if err != nil {
 		return fmt.Errorf("prepare sign-in: %w", err)
@@ -143,12 +151,13 @@ func (o *Options) settle(ids *store.Store) error {
 		return fmt.Errorf("leave the first user's token: %w", err)
 	}
 	o.Log.Info("nobody can sign in at the bridge yet", "user", firstUser, "token_file", file,
-		"hint", "open the bridge's page, choose \"First time here?\" and give the code of that file; or: curl BRIDGE/g/aaa/reset_password -d token=$(cat FILE) --data-urlencode password=...")
+		"hint", "open the bridge's page, choose \"First time here?\" and give the code of that file; or: curl "+
+			"BRIDGE/g/aaa/reset_password -d token=$(cat FILE) --data-urlencode password=...")
 	return nil
 }
 
-// A bridge runs for months: what is over is removed, and of the trail of changes only the newest entries are kept, so that neither
-// people nor whoever tries passwords on the LAN fills its disk.
+// A bridge runs for months: what is over is removed, and of the trail of changes only the newest
+// entries are kept, so that neither people nor whoever tries passwords on the LAN fills its disk.
 const keepTrail = 20_000
 
 // tidy removes what is over from the users' file.
@@ -247,7 +256,8 @@ func (d devices) Devices(_ context.Context, account string) ([]web.Device, error
 	if u, err := url.Parse(d.o.Config().API.PublicURL); err == nil {
 		address = u.Hostname()
 	}
-	out := []web.Device{{ID: cfg.ID, AccountID: account, Name: cfg.Name, Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: address, Created: d.o.Started}}
+	out := []web.Device{{ID: cfg.ID, AccountID: account, Name: cfg.Name, Kind: vms.ActorBridge,
+		Status: vms.StatusOnline, Address: address, Created: d.o.Started}}
 	for _, c := range d.o.Cameras() {
 		if d.o.said != nil {
 			d.o.said.of(c.ID).Put(&c)

@@ -32,9 +32,11 @@ func bridgeOf(data string, log io.Writer) *Options {
 	cfg := &configs.Config{}
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account, cfg.Bridge.Data = "bridge-1", "Front gate", "acc-1", data
 	cfg.Cameras = []configs.Camera{{ID: "cam-1", Name: "Door"}}
-	return &Options{Config: func() *configs.Config { return cfg }, Operations: &health.Operations{}, Log: slog.New(slog.NewTextHandler(log, nil)),
+	return &Options{Config: func() *configs.Config { return cfg }, Operations: &health.Operations{},
+		Log: slog.New(slog.NewTextHandler(log, nil)),
 		Cameras: func() []vms.Camera {
-			return []vms.Camera{{ID: "cam-1", Name: "Door", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}}
+			return []vms.Camera{{ID: "cam-1", Name: "Door",
+				Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}}
 		}}
 }
 
@@ -50,8 +52,8 @@ func form(t *testing.T, base, path string, fields ...string) *http.Response {
 	return res
 }
 
-// From a bridge that nobody can sign in at to a user on the LAN who sees the cameras, over a restart, and nothing secret
-// in the log.
+// From a bridge that nobody can sign in at to a user on the LAN who sees the cameras, over a
+// restart, and nothing secret in the log.
 func TestSigningInAtTheBridge(t *testing.T) {
 	data := t.TempDir()
 	var log bytes.Buffer
@@ -78,17 +80,23 @@ func TestSigningInAtTheBridge(t *testing.T) {
 	require.NoError(t, err)
 	token := strings.TrimSpace(string(raw))
 	require.NotEqual(t, old, token, "a new one at each start")
-	require.Equal(t, 462, form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password", "hunter2hunter2").StatusCode)
-	require.Equal(t, 406, form(t, s.URL, "/g/aaa/reset_password", "token", old, "password", "hunter2hunter2").StatusCode)
-	require.Equal(t, 200, form(t, s.URL, "/g/aaa/reset_password", "token", token, "password", "hunter2hunter2").StatusCode)
-	require.Equal(t, 503, form(t, s.URL, "/g/aaa/create_account", "email", "x@y.org", "password", "hunter2hunter2").StatusCode, "a bridge has one account")
+	require.Equal(t, 462, form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password",
+		"hunter2hunter2").StatusCode)
+	require.Equal(t, 406, form(t, s.URL, "/g/aaa/reset_password", "token", old, "password",
+		"hunter2hunter2").StatusCode)
+	require.Equal(t, 200, form(t, s.URL, "/g/aaa/reset_password", "token", token, "password",
+		"hunter2hunter2").StatusCode)
+	require.Equal(t, 503, form(t, s.URL, "/g/aaa/create_account", "email", "x@y.org", "password",
+		"hunter2hunter2").StatusCode, "a bridge has one account")
 	require.NoError(t, p.Close())
 	s.Close()
 
 	p, s = open()
 	require.NoFileExists(t, file, "somebody can sign in now")
 	var in struct{ Token string }
-	require.NoError(t, json.NewDecoder(form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password", "hunter2hunter2").Body).Decode(&in))
+	require.NoError(t,
+		json.NewDecoder(form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password",
+			"hunter2hunter2").Body).Decode(&in))
 	res := form(t, s.URL, "/g/aaa/authorize", "token", in.Token)
 	require.Equal(t, 200, res.StatusCode)
 	key := res.Cookies()[0].Value
@@ -127,9 +135,12 @@ func TestSigningInAtTheBridge(t *testing.T) {
 		return tx.PutUser(u)
 	}))
 	var again struct{ Token string }
-	require.NoError(t, json.NewDecoder(form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password", "hunter2hunter2").Body).Decode(&again))
+	require.NoError(t,
+		json.NewDecoder(form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password",
+			"hunter2hunter2").Body).Decode(&again))
 	require.Equal(t, 401, form(t, s.URL, "/g/aaa/authorize", "token", again.Token).StatusCode)
-	require.Equal(t, 412, form(t, s.URL, "/g/aaa/two_factor_authenticate", "token", again.Token, "two_factor_authentication_type", "email").StatusCode)
+	require.Equal(t, 412, form(t, s.URL, "/g/aaa/two_factor_authenticate", "token", again.Token,
+		"two_factor_authentication_type", "email").StatusCode)
 	require.NoError(t, p.Close())
 	for _, secret := range []string{old, token, key, in.Token, bearer, "hunter2hunter2"} {
 		require.NotContains(t, log.String(), secret)
@@ -158,16 +169,19 @@ func TestWithoutAUsersFile(t *testing.T) {
 // What is over goes, and the trail keeps its newest entries: a bridge runs for months.
 func TestTheUsersFileStaysSmall(t *testing.T) {
 	now := time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
-	ids, err := store.Open(filepath.Join(t.TempDir(), IdentityFile), store.Options{Now: func() time.Time { return now }, Volatile: true})
+	ids, err := store.Open(filepath.Join(t.TempDir(), IdentityFile),
+		store.Options{Now: func() time.Time { return now }, Volatile: true})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ids.Close()) }()
 	require.NoError(t, tidy(ids, 10), "nothing is there yet")
 	require.NoError(t, ids.Update(func(tx *store.Tx) error {
 		for i := range 25 {
-			err = errors.Join(err, tx.Record(model.AuditEntry{AccountID: "acc-1", Action: model.AuditRefuse, Name: strconv.Itoa(i)}),
+			err = errors.Join(err,
+				tx.Record(model.AuditEntry{AccountID: "acc-1", Action: model.AuditRefuse, Name: strconv.Itoa(i)}),
 				tx.PutAttempts("nobody"+strconv.Itoa(i)+"@x.org", model.Attempts{Count: 1, Last: now}))
 		}
-		return errors.Join(err, tx.PutSession(model.Session{Hash: []byte("s"), UserID: "u", Seen: now, Expires: now.Add(time.Hour)}))
+		return errors.Join(err,
+			tx.PutSession(model.Session{Hash: []byte("s"), UserID: "u", Seen: now, Expires: now.Add(time.Hour)}))
 	}))
 	now = now.Add(48 * time.Hour)
 	require.NoError(t, tidy(ids, 10))
@@ -185,7 +199,8 @@ func TestTheUsersFileStaysSmall(t *testing.T) {
 	}))
 }
 
-// Whoever guesses on the LAN, with what the bridge's hashes cost, keeps the owner of the password out nowhere.
+// Whoever guesses on the LAN, with what the bridge's hashes cost, keeps the owner of the password
+// out nowhere.
 func TestGuessersKeepNobodyOut(t *testing.T) {
 	data := t.TempDir()
 	began := time.Now()
@@ -196,7 +211,8 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	t.Cleanup(s.Close)
 	raw, err := os.ReadFile(filepath.Join(data, FirstUserFile))
 	require.NoError(t, err)
-	res := form(t, s.URL, "/g/aaa/reset_password", "token", strings.TrimSpace(string(raw)), "password", "hunter2hunter2")
+	res := form(t, s.URL, "/g/aaa/reset_password", "token", strings.TrimSpace(string(raw)), "password",
+		"hunter2hunter2")
 	require.Equal(t, 200, res.StatusCode)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/oauth2/token?grant_type=cookie", nil)
 	require.NoError(t, err)

@@ -29,8 +29,8 @@ func (a *API) webRoutes(mux *http.ServeMux) {
 	})
 }
 
-// webStatus is the bridge's status as its reader may see it: whoever sees all cameras has it whole, others have their cameras and
-// what the health checks tell anybody.
+// webStatus is the bridge's status as its reader may see it: whoever sees all cameras has it whole,
+// others have their cameras and what the health checks tell anybody.
 func (a *API) webStatus(w http.ResponseWriter, _ *http.Request, p identity.Principal) {
 	r := a.opts.Status()
 	if !seesAll(p) {
@@ -51,7 +51,9 @@ func (a *API) webStatus(w http.ResponseWriter, _ *http.Request, p identity.Princ
 func seesAll(p identity.Principal) bool { return p.Cameras == nil && (p.Grants == nil || p.Grants.All) }
 
 func visible(p identity.Principal, all []health.Camera) []health.Camera {
-	return slices.DeleteFunc(all, func(c health.Camera) bool { return !p.Sees(vms.Actor{Type: vms.ActorCamera, ID: c.ID}) })
+	return slices.DeleteFunc(all, func(c health.Camera) bool {
+		return !p.Sees(vms.Actor{Type: vms.ActorCamera, ID: c.ID})
+	})
 }
 
 const (
@@ -62,9 +64,10 @@ const (
 	changesQueue = 256
 )
 
-// webChanges is a stream of server-sent events: "cameras" with those that changed since the last one, at most once a second,
-// "order" with the ids of all when cameras have come or gone, and "event" with each event that is stored. It ends when the credential does. The camera in the argument watch makes two stills a
-// second while the stream is open.
+// webChanges is a stream of server-sent events: "cameras" with those that changed since the last
+// one, at most once a second, "order" with the ids of all when cameras have come or gone, and
+// "event" with each event that is stored. It ends when the credential does. The camera in the
+// argument watch makes two stills a second while the stream is open.
 func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	stored := make(chan vms.Event, changesQueue)
@@ -101,7 +104,8 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 	}
 	var order []string
 	for {
-		if now, err := (authenticators{&a.tokens, a.users}).Authenticate(token); err != nil || now.AccountID != p.AccountID {
+		if now, err := (authenticators{&a.tokens, a.users}).Authenticate(token); err != nil ||
+			now.AccountID != p.AccountID {
 			return
 		} else {
 			p = now

@@ -12,13 +12,16 @@ import (
 	"vmsbridge/uplink/identity"
 )
 
-// The page's status shows a user the cameras that the user may see, and of the rest what the health checks tell anybody.
+// The page's status shows a user the cameras that the user may see, and of the rest what the health
+// checks tell anybody.
 func TestThePageShowsWhatOneMaySee(t *testing.T) {
 	a := &API{opts: Options{Config: configs.Default, Status: func() health.Report {
-		return health.Report{Name: "Depot", Cameras: []health.Camera{{ID: "gate", Name: "Gate"}, {ID: "vault", Name: "Vault"}},
+		return health.Report{Name: "Depot",
+			Cameras:  []health.Camera{{ID: "gate", Name: "Gate"}, {ID: "vault", Name: "Vault"}},
 			Problems: []health.Problem{{Text: "vault (wrong password)", Public: "a camera is away", Hint: "look"}},
-			Config:   health.Config{File: "/etc/secret-place.yaml"}, Service: &health.Link{URL: "https://service.example"},
-			Disk: health.Space{Path: "/var/lib/x"}}
+			Config:   health.Config{File: "/etc/secret-place.yaml"},
+			Service:  &health.Link{URL: "https://service.example"},
+			Disk:     health.Space{Path: "/var/lib/x"}}
 	}}}
 	status := func(p identity.Principal) (r health.Report, text string) {
 		w := httptest.NewRecorder()
@@ -26,7 +29,8 @@ func TestThePageShowsWhatOneMaySee(t *testing.T) {
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &r))
 		return r, w.Body.String()
 	}
-	for name, p := range map[string]identity.Principal{"a token": {}, "an administrator": {Grants: &identity.Grants{All: true}}} {
+	for name, p := range map[string]identity.Principal{"a token": {},
+		"an administrator": {Grants: &identity.Grants{All: true}}} {
 		r, _ := status(p)
 		require.Len(t, r.Cameras, 2, name)
 		require.Contains(t, r.Problems[0].Text, "vault", name)

@@ -57,7 +57,8 @@ type Archive struct {
 // Close flushes the stills before the journal closes: an event may name them.
 func (s *Archive) Close() error { return errors.Join(s.Ring.Close(), s.Journal.Close()) }
 
-// Write writes what the pipelines hand in until ctx is done, and then what is left, for a bounded time.
+// Write writes what the pipelines hand in until ctx is done, and then what is left, for a bounded
+// time.
 func (s *Archive) Write(ctx context.Context) error {
 	var writers sync.WaitGroup
 	defer writers.Wait()
@@ -87,7 +88,8 @@ func Remedy(err error) string {
 // Report fills in what the stores say of themselves.
 func (s *Archive) Report(r *health.Report) {
 	ring := s.Ring.Stats()
-	r.Stills = health.Stills{Stills: ring.Stills, Bytes: ring.Bytes, Most: int64(s.opts.Config().Stills.MaxSize), Oldest: ring.Oldest}
+	r.Stills = health.Stills{Stills: ring.Stills, Bytes: ring.Bytes, Most: int64(s.opts.Config().Stills.MaxSize),
+		Oldest: ring.Oldest}
 	if ring.DamagedRecords+ring.DamagedSegments > 0 {
 		r.Stills.Damaged = stills.Damage{Stills: int(ring.DamagedRecords), Segments: int(ring.DamagedSegments)}.String()
 	}
@@ -109,7 +111,8 @@ func (s *Archive) Report(r *health.Report) {
 // writePatience is how long one event may take to become durable: a card that erases takes seconds.
 const writePatience = 30 * time.Second
 
-// Moves reads from the journal, which waits for whoever holds its lock, and looks for a write that hangs.
+// Moves reads from the journal, which waits for whoever holds its lock, and looks for a write that
+// hangs.
 func (s *Archive) Moves(ctx context.Context) error {
 	if began := s.Events.Writing(); !began.IsZero() && time.Since(began) > writePatience {
 		return fmt.Errorf("an event has been on its way to the disk for %s", time.Since(began).Round(time.Second))

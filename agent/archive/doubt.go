@@ -7,11 +7,12 @@ import (
 	"vmsbridge/storage/stills"
 )
 
-// trustFor is how long the disk is believed to take events while nothing is written: a probe costs a card 16 KiB.
+// trustFor is how long the disk is believed to take events while nothing is written: a probe costs
+// a card 16 KiB.
 const trustFor = 5 * time.Minute
 
-// doubt says when it is to be tried whether events can be stored, so that the bridge says that they cannot before
-// one comes. Of the goroutine of EventWriter.
+// doubt says when it is to be tried whether events can be stored, so that the bridge says that they
+// cannot before one comes. Of the goroutine of EventWriter.
 type doubt struct {
 	journal interface {
 		Probe() error
@@ -32,8 +33,8 @@ func (s *Archive) newDoubt() *doubt {
 	return &doubt{journal: s.Journal, ring: s.Ring.Stats, tried: time.Now(), space: space}
 }
 
-// ask tries it if there is a reason: the last change was refused, stills are, the disk is full or read-only, or
-// nothing was tried for long.
+// ask tries it if there is a reason: the last change was refused, stills are, the disk is full or
+// read-only, or nothing was tried for long.
 func (d *doubt) ask() error {
 	ring := d.ring()
 	refused := ring.FailedAppends + ring.FlushErrors

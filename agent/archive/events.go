@@ -25,31 +25,38 @@ type Destination interface {
 	TouchAll(last map[string]time.Time) error
 }
 
-// Clock gives the true times of what is written, and the era that they are of if they are not true yet. agent/clock is one.
+// Clock gives the true times of what is written, and the era that they are of if they are not true
+// yet. agent/clock is one.
 type Clock interface {
 	Stamp() (at func(time.Time) time.Time, era uint32)
 }
 
 const (
-	// eventRetry is how long the writer waits before it tries a journal that refused an event again.
+	// eventRetry is how long the writer waits before it tries a journal that refused an event
+	// again.
 	eventRetry = time.Second
-	// doubtEvery is how often it is asked whether events can be stored, while none comes that would show it.
+	// doubtEvery is how often it is asked whether events can be stored, while none comes that would
+	// show it.
 	doubtEvery = 3 * time.Second
-	// eventDrain bounds the writing of what is left when the agent stops, which is to take five seconds at most in all.
+	// eventDrain bounds the writing of what is left when the agent stops, which is to take five
+	// seconds at most in all.
 	eventDrain = 1500 * time.Millisecond
-	// touchEvery is how far the last activity of a span may lie behind on the disk, and so how much of a span a kill or a power
-	// cut may cost: a second, with the time that the picture and the write take.
+	// touchEvery is how far the last activity of a span may lie behind on the disk, and so how much
+	// of a span a kill or a power cut may cost: a second, with the time that the picture and the
+	// write take.
 	touchEvery = 800 * time.Millisecond
 	// eventBatch is how many events share what one write to the disk costs.
 	eventBatch = 256
-	// maxWaiting is a bound that only a journal which cannot be written for days reaches; the oldest then go, counted.
+	// maxWaiting is a bound that only a journal which cannot be written for days reaches; the
+	// oldest then go, counted.
 	maxWaiting = 100_000
 )
 
-// EventWriter takes events from the pipelines, which must not wait for a disk, and puts them into the journal in order. What
-// the journal refuses (a full disk) stays in memory and is tried again until it is durable; a newer version of an event
-// takes the place of an older one that is still waiting. An event that can never be stored is given up, so that it holds
-// up no other. Safe for concurrent use.
+// EventWriter takes events from the pipelines, which must not wait for a disk, and puts them into
+// the journal in order. What the journal refuses (a full disk) stays in memory and is tried again
+// until it is durable; a newer version of an event takes the place of an older one that is still
+// waiting. An event that can never be stored is given up, so that it holds up no other. Safe for
+// concurrent use.
 type EventWriter struct {
 	to      Destination
 	ongoing atomic.Bool // report spans before they have ended
@@ -67,7 +74,8 @@ type EventWriter struct {
 
 	mu      sync.Mutex // guards all below
 	waiting []vms.Event
-	stored  map[string]bool      // ids of those that wait that were stored before, and have the times that they had there
+	// ids of those that wait that were stored before, and have the times that they had there
+	stored  map[string]bool
 	spans   map[string]span      // ongoing events, by id
 	touched map[string]time.Time // id of an ongoing event → last activity not yet written
 	failing error
@@ -82,13 +90,14 @@ type EventOptions struct {
 	Ongoing bool // report spans before they have ended
 	// Clock says which true times the times of events are. Nil: they are true.
 	Clock Clock
-	// Release frees up to so many bytes of the disk for events, and says how many came free. Nil: a full disk stays full until
-	// someone makes room.
+	// Release frees up to so many bytes of the disk for events, and says how many came free. Nil: a
+	// full disk stays full until someone makes room.
 	Release func(bytes int64) (int64, error)
-	// Doubt is asked every few seconds: where something speaks for it that events cannot be stored, it tries whether they
-	// can, and says why not. Nil: only events show it.
+	// Doubt is asked every few seconds: where something speaks for it that events cannot be stored,
+	// it tries whether they can, and says why not. Nil: only events show it.
 	Doubt func() error
-	// Timed is told when a durable write begins, and by what it returns when it has ended. Nil: it is told nothing.
+	// Timed is told when a durable write begins, and by what it returns when it has ended. Nil: it
+	// is told nothing.
 	Timed      func() (ended func())
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
@@ -97,9 +106,12 @@ type EventOptions struct {
 // NewEventWriter makes a writer. Events may be Put at once; they are written while it runs.
 func NewEventWriter(opts EventOptions) *EventWriter {
 	f := promauto.With(opts.Registerer)
-	o := &EventWriter{to: opts.To, report: opts.Report, clock: opts.Clock, log: opts.Log, stored: map[string]bool{}, spans: map[string]span{}, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
-		failures: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total", Help: "Writes that the journal refused; the event waits in memory."}),
-		lost:     f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total", Help: "Events lost because the journal refused them until the stop, or for too long."})}
+	o := &EventWriter{to: opts.To, report: opts.Report, clock: opts.Clock, log: opts.Log, stored: map[string]bool{},
+		spans: map[string]span{}, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
+		failures: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total",
+			Help: "Writes that the journal refused; the event waits in memory."}),
+		lost: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total",
+			Help: "Events lost because the journal refused them until the stop, or for too long."})}
 	o.ongoing.Store(opts.Ongoing)
 	if o.timed = opts.Timed; o.timed == nil {
 		o.timed = func() func() { return func() {} }
@@ -157,8 +169,8 @@ func (o *EventWriter) accept(ev vms.Event, stored bool) {
 	o.signal()
 }
 
-// Touch notes that an ongoing event was still going on at last. It is written with the event, if that comes after it, and else within a
-// second, together with all others.
+// Touch notes that an ongoing event was still going on at last. It is written with the event, if
+// that comes after it, and else within a second, together with all others.
 func (o *EventWriter) Touch(id string, last time.Time) {
 	o.mu.Lock()
 	o.touched[id] = last
@@ -176,12 +188,14 @@ func (o *EventWriter) Failing() error {
 	return o.failing
 }
 
-// Flush writes what waits, as far as the journal takes it; what it refuses waits on. It must not be called once Run runs.
+// Flush writes what waits, as far as the journal takes it; what it refuses waits on. It must not be
+// called once Run runs.
 func (o *EventWriter) Flush() { _ = o.flush() }
 
 // Run writes until ctx is done, and then what is left, as long as the journal takes it.
 func (o *EventWriter) Run(ctx context.Context) error {
-	// The notes have a goroutine of their own: they must not wait for an event that a slow disk takes.
+	// The notes have a goroutine of their own: they must not wait for an event that a slow disk
+	// takes.
 	touching, stop := context.WithCancel(ctx)
 	var behind sync.WaitGroup
 	behind.Go(func() { o.touch(touching) })
@@ -260,14 +274,16 @@ func (o *EventWriter) flush() error {
 	}
 }
 
-// settle takes out of the waiting what was written, or can never be, and returns the first error that is to be tried again.
+// settle takes out of the waiting what was written, or can never be, and returns the first error
+// that is to be tried again.
 func (o *EventWriter) settle(batch []vms.Event, errs []error) (refused error) {
 	done := map[string]vms.Event{}
 	for i, ev := range batch {
 		err := errs[i]
 		if errors.Is(err, journal.ErrInvalid) {
 			o.lost.Inc()
-			o.log.Error("an event cannot be stored and is given up; please report it with the log", "id", ev.ID, "error", err)
+			o.log.Error("an event cannot be stored and is given up; please report it with the log", "id", ev.ID,
+				"error", err)
 			err = nil
 		}
 		if err == nil {
@@ -365,8 +381,9 @@ func (o *EventWriter) signal() {
 	}
 }
 
-// write puts events into the journal under their true times. They are those of the moment of writing: what waited here
-// while the clock became true is right as well, and so is what the journal gets before it is, and stores after.
+// write puts events into the journal under their true times. They are those of the moment of
+// writing: what waited here while the clock became true is right as well, and so is what the
+// journal gets before it is, and stores after.
 func (o *EventWriter) write(batch []vms.Event, stored []bool, last []time.Time) []error {
 	list := o.stamp().records(batch, stored, last)
 	for i, ev := range batch {

@@ -56,7 +56,8 @@ func (d *diary) set(full bool) { d.mu.Lock(); d.full = full; d.mu.Unlock() }
 func (d *diary) len() int { d.mu.Lock(); defer d.mu.Unlock(); return len(d.events) }
 
 func testOutlet(to Destination, ongoing bool) *EventWriter {
-	return NewEventWriter(EventOptions{To: to, Report: true, Ongoing: ongoing, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	return NewEventWriter(EventOptions{To: to, Report: true, Ongoing: ongoing, Log: slog.New(slog.DiscardHandler),
+		Registerer: prometheus.NewRegistry()})
 }
 
 func run(t *testing.T, o *EventWriter) (stop func()) {
@@ -150,7 +151,11 @@ func TestOutletHasStillsMakeRoom(t *testing.T) {
 	d := &refusing{}
 	o := testOutlet(d, true)
 	asked := 0
-	o.room = &room{log: slog.New(slog.DiscardHandler), release: func(n int64) (int64, error) { asked++; d.room = 1; return n, nil }}
+	o.room = &room{log: slog.New(slog.DiscardHandler), release: func(n int64) (int64, error) {
+		asked++
+		d.room = 1
+		return n, nil
+	}}
 	o.Put(someEvent(1, true))
 	require.NoError(t, o.flush())
 	require.Equal(t, 1, d.len())
@@ -187,7 +192,8 @@ func (b *touchbook) TouchAll(last map[string]time.Time) error {
 	return nil
 }
 
-// What goes on is noted once a second for all spans together, and a span is stored with the last that is known of it.
+// What goes on is noted once a second for all spans together, and a span is stored with the last
+// that is known of it.
 func TestOutletNotesWhatGoesOnTogether(t *testing.T) {
 	b := &touchbook{}
 	o := testOutlet(b, true)
@@ -219,7 +225,8 @@ func TestOutletNotesWhatGoesOnTogether(t *testing.T) {
 	require.Len(t, b.last, 1, "what has ended is not noted")
 }
 
-// A disk that takes its time over the first event takes no more over those that came meanwhile: they share the next write.
+// A disk that takes its time over the first event takes no more over those that came meanwhile:
+// they share the next write.
 func TestOutletWritesWhatWaitsInOneGo(t *testing.T) {
 	b := &counting{}
 	o := testOutlet(b, true)

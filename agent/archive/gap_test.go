@@ -11,10 +11,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// What tells the service of missing events is an event that it takes, and keeps its id while the sum grows.
+// What tells the service of missing events is an event that it takes, and keeps its id while the
+// sum grows.
 func TestGapEvent(t *testing.T) {
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	m := journal.Missing{Events: 25, Start: vms.At(at), From: vms.At(at.Add(time.Hour)), To: vms.At(at.Add(5 * time.Hour)), ByAge: 3,
+	m := journal.Missing{Events: 25, Start: vms.At(at), From: vms.At(at.Add(time.Hour)),
+		To: vms.At(at.Add(5 * time.Hour)), ByAge: 3,
 		Types: map[string]int{vms.TypeMotion: 25}, Actors: map[string]int{}}
 	for i := range 25 {
 		m.Actors[string(rune('a'+i))] = 1

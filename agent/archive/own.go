@@ -8,8 +8,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// own is the journal for what the bridge itself makes. Another program may have reported an event of the same camera,
-// type and millisecond before; that one stays, and the bridge's own stands beside it under an id of its own.
+// own is the journal for what the bridge itself makes. Another program may have reported an event
+// of the same camera, type and millisecond before; that one stays, and the bridge's own stands
+// beside it under an id of its own.
 type own struct{ *journal.Journal }
 
 // Write stores events of the bridge's.

@@ -7,11 +7,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// clockWait is how long after the start a camera that is online may wait for the clock to be true, before it counts as a new time.
+// clockWait is how long after the start a camera that is online may wait for the clock to be true,
+// before it counts as a new time.
 const clockWait = 15 * time.Second
 
-// Resume is the state in which a camera was left, once. While the clock is not true, nobody can say for how long nobody looked: whoever
-// waits asks again; else the state ended when it was last seen.
+// Resume is the state in which a camera was left, once. While the clock is not true, nobody can say
+// for how long nobody looked: whoever waits asks again; else the state ended when it was last seen.
 func (s *Archive) Resume(camera string, waits bool) (r pipeline.Resumed, ok, later bool) {
 	now := s.clock.State()
 	untrue := now.Era != 0 || now.Unmoved

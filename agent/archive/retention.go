@@ -10,18 +10,20 @@ import (
 )
 
 const (
-	// housekeepEvery is how often events that have outlived journal.max_age or journal.max_events are removed, and how long
-	// the clock must have gone on without a step before an event's age counts for anything.
+	// housekeepEvery is how often events that have outlived journal.max_age or journal.max_events
+	// are removed, and how long the clock must have gone on without a step before an event's age
+	// counts for anything.
 	housekeepEvery = time.Hour
 	// clockSlack is how far the clock may be corrected in that time.
 	clockSlack = time.Minute
 )
 
-// trimEvery is how often the outbox is held against its caps. What comes in meanwhile is far less than its reserve.
+// trimEvery is how often the outbox is held against its caps. What comes in meanwhile is far less
+// than its reserve.
 const trimEvery = time.Minute
 
-// Housekeep removes what is too old or too much, until ctx is done: events from the journal every hour, and, each
-// minute, what waits for a service that has been away for too long.
+// Housekeep removes what is too old or too much, until ctx is done: events from the journal every
+// hour, and, each minute, what waits for a service that has been away for too long.
 func (s *Archive) Housekeep(ctx context.Context) error {
 	steady := steady{since: time.Now()}
 	tick := time.NewTicker(trimEvery)
@@ -68,12 +70,14 @@ func (s *Archive) trimOutbox(cfg *configs.Config, before time.Time) {
 	if n, err := s.Journal.Trim(caps, gap); err != nil {
 		s.log.Warn("keep the outbox within its caps", "error", err)
 	} else if n > 0 {
-		s.log.Warn("events will not be reported: the service was away for too long; they are in the bridge's own list", "events", n)
+		s.log.Warn("events will not be reported: the service was away for too long; they are in the bridge's own list",
+			"events", n)
 	}
 }
 
-// steady tells how long the clock has gone on without a step. A clock that jumped years ahead must not let the journal
-// forget everything: it is wrong, and if it is not, an hour later is early enough.
+// steady tells how long the clock has gone on without a step. A clock that jumped years ahead must
+// not let the journal forget everything: it is wrong, and if it is not, an hour later is early
+// enough.
 type steady struct{ since time.Time }
 
 // lasts is that time at now, which carries the monotonic clock as time.Now gives it.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAgeCountsOnlyByASteadyClock steps the clock a thousand times, by seconds to decades; an event's age counts only when
-// the last hour had no step in it.
+// TestAgeCountsOnlyByASteadyClock steps the clock a thousand times, by seconds to decades; an
+// event's age counts only when the last hour had no step in it.
 func TestAgeCountsOnlyByASteadyClock(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	start := time.Now()
@@ -18,7 +18,8 @@ func TestAgeCountsOnlyByASteadyClock(t *testing.T) {
 	require.Zero(t, c.lasts(start))
 	require.Equal(t, housekeepEvery, c.lasts(start.Add(housekeepEvery)), "without a step")
 
-	// What moves the wall clock alone cannot be made by adding; a since with another wall time is the same.
+	// What moves the wall clock alone cannot be made by adding; a since with another wall time is
+	// the same.
 	for range 1000 {
 		gone := time.Duration(rng.Int64N(int64(3 * time.Hour)))
 		step := time.Duration(rng.Int64N(int64(40*365*24*time.Hour))) - 20*365*24*time.Hour

@@ -6,10 +6,11 @@ import (
 )
 
 const (
-	// RoomBytes is what the stills give up at a time for events: twice what the journal's file grows by.
+	// RoomBytes is what the stills give up at a time for events: twice what the journal's file
+	// grows by.
 	RoomBytes = 8 << 20
-	// roomMin and roomMax bound the pause between two tries that did not help: whatever else fills the disk, or a quota on
-	// the journal alone, must not cost all stills at once.
+	// roomMin and roomMax bound the pause between two tries that did not help: whatever else fills
+	// the disk, or a quota on the journal alone, must not cost all stills at once.
 	roomMin = time.Second
 	roomMax = time.Minute
 )
@@ -23,7 +24,8 @@ type room struct {
 	last  time.Time
 }
 
-// make gives up stills and tells whether any space came free. It does nothing soon after a try that did not help.
+// make gives up stills and tells whether any space came free. It does nothing soon after a try that
+// did not help.
 func (r *room) make() bool {
 	if r.pause > 0 && time.Since(r.last) < r.pause {
 		return false

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// span is what is kept of an ongoing event, so that its id is known under whichever time it is stored.
+// span is what is kept of an ongoing event, so that its id is known under whichever time it is
+// stored.
 type span struct {
 	actor, kind string
 	start       time.Time
@@ -24,7 +25,8 @@ type stamp struct {
 	era uint32
 }
 
-// records are events as the journal takes them, at the times of the stamp. Those that were stored before have theirs.
+// records are events as the journal takes them, at the times of the stamp. Those that were stored
+// before have theirs.
 func (s stamp) records(batch []vms.Event, stored []bool, last []time.Time) []journal.Record {
 	list := make([]journal.Record, len(batch))
 	for i, ev := range batch {
@@ -42,8 +44,8 @@ func (s stamp) records(batch []vms.Event, stored []bool, last []time.Time) []jou
 	return list
 }
 
-// timed is an event with its true times. A step back in its midst does not make it end before it begins, nor anything in it come
-// before it: what would is as long after the start as it was.
+// timed is an event with its true times. A step back in its midst does not make it end before it
+// begins, nor anything in it come before it: what would is as long after the start as it was.
 func timed(ev vms.Event, at func(time.Time) time.Time) vms.Event {
 	began := ev.StartTimestamp.Time
 	start := at(began)

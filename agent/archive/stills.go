@@ -12,8 +12,9 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// StillWriter is the ring of stills for the pipelines, whose times are of the clock's scale. What they hand in is written by one goroutine,
-// Run's: a disk that stalls holds up no camera. Safe for concurrent use.
+// StillWriter is the ring of stills for the pipelines, whose times are of the clock's scale. What
+// they hand in is written by one goroutine, Run's: a disk that stalls holds up no camera. Safe for
+// concurrent use.
 type StillWriter struct {
 	ring  *stills.Ring
 	clock *clock.Clock
@@ -43,10 +44,12 @@ type entry struct {
 const (
 	// maxGaps bounds the gaps that wait: one a camera comes, when the bridge starts.
 	maxGaps = 1000
-	// stillPatience is how long a camera waits for its still to be written. A healthy disk takes a millisecond, and whoever hears of an
-	// event then finds its image; a card that erases takes seconds.
+	// stillPatience is how long a camera waits for its still to be written. A healthy disk takes a
+	// millisecond, and whoever hears of an event then finds its image; a card that erases takes
+	// seconds.
 	stillPatience = 100 * time.Millisecond
-	// waitingBytes and waitingRecords bound what waits for a disk: some ten seconds of eight cameras in motion.
+	// waitingBytes and waitingRecords bound what waits for a disk: some ten seconds of eight
+	// cameras in motion.
 	waitingBytes, waitingRecords = 32 << 20, 4096
 	// stillDrain bounds the writing of what is left when the agent stops.
 	stillDrain = 1500 * time.Millisecond
@@ -54,10 +57,11 @@ const (
 	stillAgain = 500 * time.Millisecond
 )
 
-var errDiskStalls = errors.New("the disk that holds bridge.data has stood still for too long, and no more stills can wait for it")
+var errDiskStalls = errors.New("the disk that holds bridge.data has stood still for too long, and no more stills can " +
+	"wait for it")
 
-// Append stores a still under its true time, or leaves it to be stored when the disk takes its time. The still's bytes are the writer's
-// from then on.
+// Append stores a still under its true time, or leaves it to be stored when the disk takes its
+// time. The still's bytes are the writer's from then on.
 func (s *StillWriter) Append(still stills.Still) error {
 	done := make(chan error, 1)
 	s.mu.Lock()
@@ -102,7 +106,8 @@ func (s *StillWriter) Gap(camera string, from, to time.Time, reason string) erro
 	if len(s.waiting) >= waitingRecords {
 		return errDiskStalls
 	}
-	s.waiting = append(s.waiting, entry{gap: &stills.Gap{Camera: camera, From: from, To: to, Reason: reason}, done: make(chan error, 1)})
+	s.waiting = append(s.waiting, entry{gap: &stills.Gap{Camera: camera, From: from, To: to, Reason: reason},
+		done: make(chan error, 1)})
 	s.signal()
 	return nil
 }
@@ -129,8 +134,8 @@ func (s *StillWriter) Run(ctx context.Context) error {
 	}
 }
 
-// write hands what waits to the ring, in order, until ctx is done. What a failing disk refuses stays
-// in front, and is tried again.
+// write hands what waits to the ring, in order, until ctx is done. What a failing disk refuses
+// stays in front, and is tried again.
 func (s *StillWriter) write(ctx context.Context) {
 	var refused error
 	for ctx.Err() == nil {
@@ -189,8 +194,8 @@ func (s *StillWriter) store(r entry) error {
 	return s.ring.AppendOf(era, r.still)
 }
 
-// noteGap notes a gap. One that began before the clock's era, when the bridge ran last, has two ends that do not fit together: it waits
-// until the era is settled.
+// noteGap notes a gap. One that began before the clock's era, when the bridge ran last, has two
+// ends that do not fit together: it waits until the era is settled.
 func (s *StillWriter) noteGap(g *stills.Gap, at func(time.Time) time.Time, era uint32) error {
 	if begun, _, ok := s.ring.EraExtent(era); era != 0 && (!ok || g.From.Before(begun)) {
 		s.mu.Lock()
@@ -207,7 +212,8 @@ func (s *StillWriter) noteGap(g *stills.Gap, at func(time.Time) time.Time, era u
 	return s.ring.GapOf(era, g.Camera, from, end, g.Reason)
 }
 
-// NoteHeld notes, when the clock is true, the gaps that had to wait: each from the newest still before it.
+// NoteHeld notes, when the clock is true, the gaps that had to wait: each from the newest still
+// before it.
 func (s *StillWriter) NoteHeld(ctx context.Context) error {
 	if err := s.clock.Wait(ctx); err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// A disk that stands still holds up no camera: what they hand in waits in memory, within bounds, and is stored when the disk goes on.
+// A disk that stands still holds up no camera: what they hand in waits in memory, within bounds,
+// and is stored when the disk goes on.
 func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 	var stands atomic.Bool
 	release := make(chan struct{})
@@ -27,7 +28,8 @@ func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 		}
 		return nil
 	})
-	ring, err := stills.Open(t.TempDir(), stills.Options{FS: fs, MaxBytes: 256 << 20, SegmentBytes: 4 << 20, FlushEvery: time.Hour})
+	ring, err := stills.Open(t.TempDir(), stills.Options{FS: fs, MaxBytes: 256 << 20, SegmentBytes: 4 << 20,
+		FlushEvery: time.Hour})
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	s := NewStillWriter(ring, clock.New(clock.Options{Machine: clock.System(), Log: log}), log)
@@ -37,7 +39,8 @@ func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	still := func(n int) stills.Still {
-		return stills.Still{Camera: "c", Kind: stills.Preview, Time: now.Add(time.Duration(n) * time.Second), JPEG: make([]byte, 1<<20)}
+		return stills.Still{Camera: "c", Kind: stills.Preview, Time: now.Add(time.Duration(n) * time.Second),
+			JPEG: make([]byte, 1<<20)}
 	}
 	require.NoError(t, s.Append(still(0)))
 	require.Eventually(t, func() bool { // before Append returns, where the machine is not busy
@@ -59,7 +62,8 @@ func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 	require.Less(t, time.Since(began), 10*time.Second, "a camera waits once, a tenth of a second")
 	stands.Store(false)
 	close(release)
-	require.Eventually(t, func() bool { return len(ring.Gaps("c", time.Time{}, time.Time{})) == 1 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return len(ring.Gaps("c", time.Time{}, time.Time{})) == 1 }, time.Minute,
+		time.Millisecond)
 	for i := range n {
 		got, err := ring.Find("c", stills.Preview, stills.At, still(i).Time)
 		require.NoError(t, err)
@@ -71,7 +75,8 @@ func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 	require.NoError(t, ring.Close())
 }
 
-// What a disk refuses for some seconds is stored when it works again, also where the ring must begin a segment meanwhile.
+// What a disk refuses for some seconds is stored when it works again, also where the ring must
+// begin a segment meanwhile.
 func TestAFailingDiskCostsNoStill(t *testing.T) {
 	for name, kind := range map[string]vfs.OpKind{"making a segment": vfs.OpCreate, "writing": vfs.OpWrite} {
 		t.Run(name, func(t *testing.T) {
@@ -85,17 +90,20 @@ func TestAFailingDiskCostsNoStill(t *testing.T) {
 				}
 				return nil
 			})
-			ring, err := stills.Open(t.TempDir(), stills.Options{FS: fs, MaxBytes: 64 << 20, SegmentBytes: 1 << 20, FlushEvery: time.Hour})
+			ring, err := stills.Open(t.TempDir(), stills.Options{FS: fs, MaxBytes: 64 << 20, SegmentBytes: 1 << 20,
+				FlushEvery: time.Hour})
 			require.NoError(t, err)
 			var said lines
 			log := slog.New(slog.NewTextHandler(&said, nil))
-			s := NewStillWriter(ring, clock.New(clock.Options{Machine: clock.System(), Log: slog.New(slog.DiscardHandler)}), log)
+			s := NewStillWriter(ring,
+				clock.New(clock.Options{Machine: clock.System(), Log: slog.New(slog.DiscardHandler)}), log)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- s.Run(ctx) }()
 			now := time.Now().UTC().Truncate(time.Millisecond)
 			still := func(n int) stills.Still {
-				return stills.Still{Camera: "c", Kind: stills.Preview, Time: now.Add(time.Duration(n) * time.Second), JPEG: make([]byte, 200<<10)}
+				return stills.Still{Camera: "c", Kind: stills.Preview, Time: now.Add(time.Duration(n) * time.Second),
+					JPEG: make([]byte, 200<<10)}
 			}
 			require.NoError(t, s.Append(still(0)))
 			fails.Store(true)
@@ -105,7 +113,8 @@ func TestAFailingDiskCostsNoStill(t *testing.T) {
 			require.NoError(t, s.Gap("c", still(40).Time, still(41).Time, "away"))
 			require.Eventually(t, func() bool { return refusals.Load() > 1 }, time.Minute, time.Millisecond)
 			fails.Store(false)
-			require.Eventually(t, func() bool { return len(ring.Gaps("c", time.Time{}, time.Time{})) == 1 }, time.Minute, time.Millisecond)
+			require.Eventually(t, func() bool { return len(ring.Gaps("c", time.Time{}, time.Time{})) == 1 },
+				time.Minute, time.Millisecond)
 			for n := range 40 {
 				_, err := ring.Find("c", stills.Preview, stills.At, still(n).Time)
 				require.NoError(t, err, "still %d", n)

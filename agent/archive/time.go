@@ -7,8 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// aged is the time before which what has an age limit is too old; zero, for none, while the time is not known, or
-// not all records have their right times yet.
+// aged is the time before which what has an age limit is too old; zero, for none, while the time is
+// not known, or not all records have their right times yet.
 func (s *Archive) aged(age time.Duration) time.Time {
 	if st := s.clock.State(); st.Source == clock.Waiting || st.Unmoved {
 		return time.Time{}
@@ -53,8 +53,8 @@ func (s eras) Extent(era uint32) (from, to time.Time, ok bool, err error) {
 	return from, to, ok, err
 }
 
-// rough says of an event that its times are not exact, with the details of who made it: no schema has a field for that, and a service
-// that does not know this one leaves it out.
+// rough says of an event that its times are not exact, with the details of who made it: no schema
+// has a field for that, and a service that does not know this one leaves it out.
 func rough(ev vms.Event, n clock.Note) vms.Event {
 	note := map[string]any{"certain": false, "placed": "before the next start of the machine"}
 	if n.SameClock {

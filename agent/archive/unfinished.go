@@ -7,9 +7,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// CloseUnfinished ends the spans that a crash or a power cut left ongoing, at their last known activity, so that the
-// service does not show a motion that lasts for ever. The outlet writes them: a disk that is full now must not keep the
-// bridge from starting.
+// CloseUnfinished ends the spans that a crash or a power cut left ongoing, at their last known
+// activity, so that the service does not show a motion that lasts for ever. The outlet writes them:
+// a disk that is full now must not keep the bridge from starting.
 func (s *Archive) CloseUnfinished() error {
 	open, err := s.Journal.Unfinished()
 	if err != nil {
@@ -39,8 +39,9 @@ func (s *Archive) endStored(o journal.Ongoing) {
 	s.log.Info("ended a span that the last run left open", "id", ev.ID, "end", ev.EndTimestamp.String())
 }
 
-// Ours reports whether the bridge itself made the event; another program's ongoing event is that program's to end. An event of before
-// owners were kept is told by its creator.
+// Ours reports whether the bridge itself made the event; another program's ongoing event is that
+// program's to end. An event of before owners were kept is told by its creator.
 func Ours(ev vms.Event) bool {
-	return ev.Owner == vms.OwnerSelf || ev.Owner == "" && (ev.CreatorID == vms.CreatorMotion || ev.CreatorID == vms.CreatorHealth)
+	return ev.Owner == vms.OwnerSelf || ev.Owner == "" &&
+		(ev.CreatorID == vms.CreatorMotion || ev.CreatorID == vms.CreatorHealth)
 }

@@ -67,7 +67,8 @@ type bench struct {
 }
 
 func newBench(t *testing.T, h *hand) *bench {
-	return &bench{t: t, h: h, meta: map[string][]byte{}, shifts: map[uint32]time.Duration{}, opts: Options{Machine: h, Wait: 10 * time.Minute, Built: built, Log: slog.New(slog.DiscardHandler)}}
+	return &bench{t: t, h: h, meta: map[string][]byte{}, shifts: map[uint32]time.Duration{},
+		opts: Options{Machine: h, Wait: 10 * time.Minute, Built: built, Log: slog.New(slog.DiscardHandler)}}
 }
 
 func (b *bench) Meta(k string) ([]byte, error)    { return b.meta[k], nil }
@@ -149,7 +150,8 @@ func (b *bench) stamp() record {
 	return record{at: at(t), truth: truth0.Add(b.h.up), era: era}
 }
 
-// store stores what was stamped, as the stores do: what is of an era whose error is known is put right.
+// store stores what was stamped, as the stores do: what is of an era whose error is known is put
+// right.
 func (b *bench) store(r record) {
 	if shift, known := b.shifts[r.era]; known && r.era != 0 {
 		r.at, r.era = r.at.Add(shift), 0
@@ -183,7 +185,8 @@ func (b *bench) worst() (worst time.Duration) {
 			require.Zero(b.t, r.era, "record %d is still of an era", i)
 			worst = max(worst, r.at.Sub(r.truth).Abs())
 			if i > 0 {
-				require.True(b.t, r.at.After(list[i-1].at), "record %d is not after the one before: %s, %s", i, list[i-1].at, r.at)
+				require.True(b.t, r.at.After(list[i-1].at), "record %d is not after the one before: %s, %s", i,
+					list[i-1].at, r.at)
 			}
 		}
 	}

@@ -26,20 +26,24 @@ const (
 // Options of New. Machine and Log must be set.
 type Options struct {
 	Machine Machine
-	// Wait is how long the service must have been answering before a clock that nothing vouches for is believed. 0: a plausible
-	// one is believed at once.
+	// Wait is how long the service must have been answering before a clock that nothing vouches for
+	// is believed. 0: a plausible one is believed at once.
 	Wait time.Duration
-	// Alone says that there is no service whose time could bear the machine's out: a plausible clock is believed when the machine has been
-	// running for a minute, which is what NTP takes after a boot, or for Wait, if that is shorter.
+	// Alone says that there is no service whose time could bear the machine's out: a plausible
+	// clock is believed when the machine has been running for a minute, which is what NTP takes
+	// after a boot, or for Wait, if that is shorter.
 	Alone bool
 	// Built is when the program was built: no true time is before it.
 	Built time.Time
-	// Every is how often the machine's clock is looked at; 0 means every second where the kernel tells of steps and the clock is true, and
-	// else 50 ms, which is how long a step of a true clock, a leap second say, may go unnoticed then.
+	// Every is how often the machine's clock is looked at; 0 means every second where the kernel
+	// tells of steps and the clock is true, and else 50 ms, which is how long a step of a true
+	// clock, a leap second say, may go unnoticed then.
 	Every time.Duration
-	// Settle is how long a clock that was set must have run without another step; 0 means half a minute.
+	// Settle is how long a clock that was set must have run without another step; 0 means half a
+	// minute.
 	Settle time.Duration
-	// Stepped is told of each change of the true time by more than a second, from the goroutine of Run or Open. Nil is told nothing.
+	// Stepped is told of each change of the true time by more than a second, from the goroutine of
+	// Run or Open. Nil is told nothing.
 	Stepped    func(Step)
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
@@ -81,7 +85,8 @@ type Clock struct {
 	heard   bool
 	heardAt time.Duration // boot time of the service's first answer
 	dates   bounds        // of a service whose certificate was verified
-	// anyDates are those of any answer: no time is taken from them, but they may bear out the machine's.
+	// anyDates are those of any answer: no time is taken from them, but they may bear out the
+	// machine's.
 	anyDates bounds
 
 	// Of Run's goroutine.
@@ -101,7 +106,8 @@ type Clock struct {
 	open chan struct{} // closed when the clock is true
 }
 
-// New makes a clock whose scale begins at the machine's wall clock. It starts nothing; Now may be used at once.
+// New makes a clock whose scale begins at the machine's wall clock. It starts nothing; Now may be
+// used at once.
 func New(o Options) *Clock {
 	if o.Settle == 0 {
 		o.Settle = 30 * time.Second
@@ -138,9 +144,10 @@ func (c *Clock) Back(t time.Time) time.Time {
 	return t.Add(-c.scale.by())
 }
 
-// Stamp is what gives a moment's true time, as far as it is known now, and the era that such times are of: 0 if they are true, else one
-// that has to be noted with the record. It never waits for a disk, and neither needs to hurry nor to lock: the stores know by how much an
-// era was wrong as soon as that is known (Stores.Announce), and put right what they are given of it later.
+// Stamp is what gives a moment's true time, as far as it is known now, and the era that such times
+// are of: 0 if they are true, else one that has to be noted with the record. It never waits for a
+// disk, and neither needs to hurry nor to lock: the stores know by how much an era was wrong as
+// soon as that is known (Stores.Announce), and put right what they are given of it later.
 func (c *Clock) Stamp() (at func(time.Time) time.Time, era uint32) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -148,7 +155,8 @@ func (c *Clock) Stamp() (at func(time.Time) time.Time, era uint32) {
 	return s.at, c.era
 }
 
-// Wait returns when the clock is true and everything has its right time, or when ctx is done, with its error.
+// Wait returns when the clock is true and everything has its right time, or when ctx is done, with
+// its error.
 func (c *Clock) Wait(ctx context.Context) error {
 	select {
 	case <-c.open:
@@ -174,7 +182,8 @@ type State struct {
 func (c *Clock) State() State {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	s := State{Source: c.source, Since: c.since, Era: c.era, Steps: c.steps, LastStep: c.lastStep, Unplaced: c.unplaced, Unmoved: c.unmoved}
+	s := State{Source: c.source, Since: c.since, Era: c.era, Steps: c.steps, LastStep: c.lastStep, Unplaced: c.unplaced,
+		Unmoved: c.unmoved}
 	if c.source == Waiting {
 		s.WhyNot = c.whyNot
 	}

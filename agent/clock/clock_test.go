@@ -64,9 +64,11 @@ func TestSetToNonsense(t *testing.T) {
 	b.within(time.Millisecond)
 }
 
-// A clock that was true goes on being so, whatever is done to the wall clock, until the kernel vouches for another time.
+// A clock that was true goes on being so, whatever is done to the wall clock, until the kernel
+// vouches for another time.
 func TestStepsWhileRunning(t *testing.T) {
-	for _, by := range []time.Duration{time.Hour, -time.Hour, 48 * time.Hour, -2 * time.Second, 700 * time.Millisecond} {
+	for _, by := range []time.Duration{time.Hour, -time.Hour, 48 * time.Hour, -2 * time.Second,
+		700 * time.Millisecond} {
 		b := newBench(t, &hand{synced: true, id: "a"})
 		b.start()
 		b.pass(time.Minute)
@@ -90,7 +92,8 @@ func TestAnHourWrong(t *testing.T) {
 	}
 }
 
-// The kernel vouched for a time an hour off, and then for the right one: what comes after is right, what came before stays.
+// The kernel vouched for a time an hour off, and then for the right one: what comes after is right,
+// what came before stays.
 func TestTheKernelChangesItsMind(t *testing.T) {
 	b := newBench(t, &hand{synced: true, id: "a", wrong: time.Hour})
 	b.start()
@@ -114,7 +117,8 @@ func TestDriftOverHours(t *testing.T) {
 	}
 }
 
-// The time is not known for three hours, and the oscillator is 200 ppm off: 2.2 s in the end. Its rate is known from before.
+// The time is not known for three hours, and the oscillator is 200 ppm off: 2.2 s in the end. Its
+// rate is known from before.
 func TestDriftOverHoursWithoutTheTime(t *testing.T) {
 	for _, drift := range []float64{200e-6, -200e-6} {
 		b := newBench(t, &hand{synced: true, id: "z", drift: drift})
@@ -249,7 +253,8 @@ func (b *bench) hear(truth time.Time, secure bool) {
 	b.c.hear(answer(truth, secure), b.h.Boot()-20*time.Millisecond, b.h.Boot())
 }
 
-// Nothing vouches for a plausible clock: it is believed when the service has been answering for long enough, not before.
+// Nothing vouches for a plausible clock: it is believed when the service has been answering for
+// long enough, not before.
 func TestAPlausibleClockIsBelievedInTheEnd(t *testing.T) {
 	b := newBench(t, &hand{})
 	b.boot("a", truth0)
@@ -268,8 +273,9 @@ func TestAPlausibleClockIsBelievedInTheEnd(t *testing.T) {
 	require.Equal(t, truth0.Add(b.h.up+time.Hour), b.c.True(b.c.Now()))
 }
 
-// A plausible clock that the service bears out is believed with its first answer, be it encrypted or not: a machine without NTP whose
-// clock is right reports at once. One that the service does not bear out is not.
+// A plausible clock that the service bears out is believed with its first answer, be it encrypted
+// or not: a machine without NTP whose clock is right reports at once. One that the service does not
+// bear out is not.
 func TestAPlausibleClockIsBelievedWhenTheServiceShowsTheSame(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		b := newBench(t, &hand{})
@@ -293,8 +299,9 @@ func TestAPlausibleClockIsBelievedWhenTheServiceShowsTheSame(t *testing.T) {
 	}
 }
 
-// Without a service nobody would ever vouch for the clock: a plausible one is believed a minute after the boot, and at once where the machine
-// has been running for longer. What is said until then blames no service.
+// Without a service nobody would ever vouch for the clock: a plausible one is believed a minute
+// after the boot, and at once where the machine has been running for longer. What is said until
+// then blames no service.
 func TestAPlausibleClockWithoutAService(t *testing.T) {
 	b := newBench(t, &hand{})
 	b.opts.Alone = true
@@ -343,7 +350,8 @@ func TestAPlausibleClockIsBelievedAtOnceWhereNobodyWaits(t *testing.T) {
 	require.False(t, c.isTrue(), "not 1970")
 }
 
-// The service says that a clock is three days late, and nothing else does: its word is taken, to within what a Date can say.
+// The service says that a clock is three days late, and nothing else does: its word is taken, to
+// within what a Date can say.
 func TestByTheServicesWord(t *testing.T) {
 	b := newBench(t, &hand{})
 	b.boot("a", truth0.AddDate(0, 0, -3))

@@ -12,23 +12,27 @@ type Memory interface {
 	SetMeta(key string, value []byte) error
 }
 
-// Stores are where records with untrue times are. Both calls may be repeated for an era that is settled, and then change nothing.
+// Stores are where records with untrue times are. Both calls may be repeated for an era that is
+// settled, and then change nothing.
 type Stores interface {
-	// Announce says that an era's times are wrong by shift, before anything is done about it. It waits for nothing. From then on, what
-	// is stored of that era is stored with its right times, and what is stored with right times may be a newer version of an event of
-	// the era.
+	// Announce says that an era's times are wrong by shift, before anything is done about it. It
+	// waits for nothing. From then on, what is stored of that era is stored with its right times,
+	// and what is stored with right times may be a newer version of an event of the era.
 	Announce(era uint32, shift time.Duration)
-	// SettleEvents adds shift to all times of some of an era's events, durably, and says of how many, and whether there are more: then it
-	// is to be called again, with the same. In between others may record: a newer version of an event whose turn has not come replaces
-	// it. note goes with each of them, if it is not nil.
+	// SettleEvents adds shift to all times of some of an era's events, durably, and says of how
+	// many, and whether there are more: then it is to be called again, with the same. In between
+	// others may record: a newer version of an event whose turn has not come replaces it. note goes
+	// with each of them, if it is not nil.
 	SettleEvents(era uint32, shift time.Duration, note *Note) (n int, more bool, err error)
 	// SettleStills does so with the stills.
 	SettleStills(era uint32, shift time.Duration) error
-	// Extent is the first and the last time of an era's records, as they are stored, and whether there are any.
+	// Extent is the first and the last time of an era's records, as they are stored, and whether
+	// there are any.
 	Extent(era uint32) (from, to time.Time, ok bool, err error)
 }
 
-// Note says of an event that its time is not known exactly: the machine lost its power before its clock was true.
+// Note says of an event that its time is not known exactly: the machine lost its power before its
+// clock was true.
 type Note struct {
 	Slack     time.Duration // the times may be too late by as much; negative: nobody knows
 	SameClock bool          // the era's clock is taken to have been wrong by as much as at the next boot
@@ -45,9 +49,11 @@ type ledger struct {
 	// BaseBoot and BaseRaw are the boot time and the oscillator when Base was noted.
 	BaseBoot time.Duration `json:"baseBoot,omitempty"`
 	BaseRaw  time.Duration `json:"baseRaw,omitempty"`
-	// Ahead is how far that boot's scale, and once it is settled the true time, was ahead of its wall clock at the beginning.
+	// Ahead is how far that boot's scale, and once it is settled the true time, was ahead of its
+	// wall clock at the beginning.
 	Ahead time.Duration `json:"ahead,omitempty"`
-	// Rate is how much more true time passes than the oscillator counts, in parts of one, as it was measured last; 0: never.
+	// Rate is how much more true time passes than the oscillator counts, in parts of one, as it was
+	// measured last; 0: never.
 	Rate float64 `json:"rate,omitempty"`
 	// Count is the number of the latest era.
 	Count uint32 `json:"count,omitempty"`

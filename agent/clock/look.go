@@ -6,9 +6,11 @@ import (
 )
 
 const (
-	// stepLeast is by how much the wall clock and the boot time must part between two looks to be a step.
+	// stepLeast is by how much the wall clock and the boot time must part between two looks to be a
+	// step.
 	stepLeast = time.Second
-	// nudgeMost is the largest difference that the scale follows little by little, a twentieth of the time that passes.
+	// nudgeMost is the largest difference that the scale follows little by little, a twentieth of
+	// the time that passes.
 	nudgeMost = 100 * time.Millisecond
 	// rememberEvery is how often the latest true time is noted.
 	rememberEvery = 10 * time.Minute
@@ -55,7 +57,8 @@ func (c *Clock) watch(r Reading) {
 	off := sinceEpoch(r.Wall) - r.Boot
 	if d := off - c.off; c.looked && d.Abs() >= stepLeast {
 		c.stepped, c.stepAt = true, r.Boot
-		c.log.Warn("the machine's clock was set", "by", d.Round(time.Millisecond).String(), "to", r.Wall.Format(time.RFC3339Nano), "synchronised", r.Synced)
+		c.log.Warn("the machine's clock was set", "by", d.Round(time.Millisecond).String(), "to",
+			r.Wall.Format(time.RFC3339Nano), "synchronised", r.Synced)
 	}
 	c.looked, c.off = true, off
 }
@@ -148,7 +151,8 @@ func (c *Clock) follow(r Reading) {
 		c.step(moment, diff, Kernel)
 		return
 	}
-	// Somebody set the clock. Where the kernel had vouched for it, that has to last; the scale goes on meanwhile.
+	// Somebody set the clock. Where the kernel had vouched for it, that has to last; the scale goes
+	// on meanwhile.
 	patience := c.opts.Settle
 	if source == Kernel {
 		patience = max(patience, c.opts.Wait)
@@ -158,7 +162,8 @@ func (c *Clock) follow(r Reading) {
 	}
 }
 
-// step says that from a moment on the true time is another one. What was recorded before keeps its time.
+// step says that from a moment on the true time is another one. What was recorded before keeps its
+// time.
 func (c *Clock) step(moment time.Time, diff time.Duration, s Source) {
 	c.mu.Lock()
 	c.scale.step(moment, diff)

@@ -22,13 +22,16 @@ type Machine interface {
 type Reading struct {
 	Wall time.Time // which may be wrong, and step
 	Boot time.Duration
-	// Raw is how long the machine's oscillator has been counting, which nobody corrects (CLOCK_MONOTONIC_RAW); 0 if that is not known.
+	// Raw is how long the machine's oscillator has been counting, which nobody corrects
+	// (CLOCK_MONOTONIC_RAW); 0 if that is not known.
 	Raw time.Duration
-	// Synced says that the kernel counts the wall clock as synchronised: STA_UNSYNC is not set (adjtimex(2)).
+	// Synced says that the kernel counts the wall clock as synchronised: STA_UNSYNC is not set
+	// (adjtimex(2)).
 	Synced bool
 }
 
-// BootVariable is the environment variable with the boot's id, for where /proc does not show it; systemd's specifier %b is that.
+// BootVariable is the environment variable with the boot's id, for where /proc does not show it;
+// systemd's specifier %b is that.
 const BootVariable = "VMSBRIDGE_BOOT_ID"
 
 // System is this machine's clock.

@@ -12,11 +12,13 @@ const (
 	timeError = 5
 )
 
-// wallMoves is by how much the wall clock may move against the monotonic one, until the boot time is read from the kernel again.
+// wallMoves is by how much the wall clock may move against the monotonic one, until the boot time
+// is read from the kernel again.
 const wallMoves = int64(time.Millisecond)
 
-// Boot is CLOCK_BOOTTIME, which is asked for several times a packet. The monotonic clock, which the kernel shows without a system call,
-// goes beside it, but for the time that the machine sleeps, which the wall clock does show.
+// Boot is CLOCK_BOOTTIME, which is asked for several times a packet. The monotonic clock, which the
+// kernel shows without a system call, goes beside it, but for the time that the machine sleeps,
+// which the wall clock does show.
 func (m *machine) Boot() time.Duration {
 	mono, wall := m.monotonic()
 	if was := m.wall.Load(); was == 0 || wall-was > wallMoves || was-wall > wallMoves {
@@ -32,7 +34,8 @@ func (m *machine) monotonic() (mono, wall int64) {
 	return mono, now.UnixNano() - mono
 }
 
-// read notes how far the boot time is ahead. What reading takes is no reason to change it: the time never goes back.
+// read notes how far the boot time is ahead. What reading takes is no reason to change it: the time
+// never goes back.
 func (m *machine) read() {
 	var ahead, wall int64
 	for range 5 {
@@ -67,7 +70,8 @@ func raw() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// Read takes the boot time before and after the wall time and believes the middle of a reading that was not interrupted.
+// Read takes the boot time before and after the wall time and believes the middle of a reading that
+// was not interrupted.
 func (m *machine) Read() (r Reading) {
 	for range 5 {
 		before := m.Boot()

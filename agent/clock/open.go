@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// Open takes up what earlier runs noted, and decides which times those of this run begin with. It comes after the stores are open and
-// before anything is recorded, once. m must be the stores' own, so that it is as durable as they are.
+// Open takes up what earlier runs noted, and decides which times those of this run begin with. It
+// comes after the stores are open and before anything is recorded, once. m must be the stores' own,
+// so that it is as durable as they are.
 //
-// In the same boot the scale goes on where it was. In another one, an untrue clock that is behind what the bridge already knew does
-// not make the records begin there: they begin right after it, so that they are in order even before they are put right.
+// In the same boot the scale goes on where it was. In another one, an untrue clock that is behind
+// what the bridge already knew does not make the records begin there: they begin right after it, so
+// that they are in order even before they are put right.
 func (c *Clock) Open(m Memory, s Stores) error {
 	c.memory, c.stores = m, s
 	if err := c.load(); err != nil {
@@ -65,7 +67,8 @@ func (c *Clock) Open(m Memory, s Stores) error {
 		return err
 	}
 	if l.Era != 0 {
-		c.log.Warn("the clock is not known to be true; events wait, and get their right times when it is", "wall", r.Wall.Format(time.RFC3339), "era", l.Era)
+		c.log.Warn("the clock is not known to be true; events wait, and get their right times when it is", "wall",
+			r.Wall.Format(time.RFC3339), "era", l.Era)
 	}
 	c.look()
 	return nil

@@ -2,13 +2,15 @@ package clock
 
 import "time"
 
-// An untrue clock may go for hours before it becomes true, and an oscillator that is 50 ppm off, as they are, is then wrong by 180 ms
-// an hour: moving all records by one amount is not enough. So the oscillator's rate is measured while the clock is true, kept over
-// restarts, and an era's scale goes by it. What is left is the change of the rate with temperature, some ppm.
+// An untrue clock may go for hours before it becomes true, and an oscillator that is 50 ppm off, as
+// they are, is then wrong by 180 ms an hour: moving all records by one amount is not enough. So the
+// oscillator's rate is measured while the clock is true, kept over restarts, and an era's scale
+// goes by it. What is left is the change of the rate with temperature, some ppm.
 
 const (
-	// rateLeast is how long the clock must have been synchronised without a step for the rate to be measured: NTP is a few milliseconds
-	// off over a network, so it is right to some ppm then, and gets better.
+	// rateLeast is how long the clock must have been synchronised without a step for the rate to be
+	// measured: NTP is a few milliseconds off over a network, so it is right to some ppm then, and
+	// gets better.
 	rateLeast = time.Hour
 	// rateMost is the largest rate that can be true.
 	rateMost = 1000e-6
@@ -38,7 +40,8 @@ func (c *Clock) measure(r Reading) {
 	}
 }
 
-// pace makes the scale of an untrue clock go by the oscillator's known rate. It is called at each look.
+// pace makes the scale of an untrue clock go by the oscillator's known rate. It is called at each
+// look.
 func (c *Clock) pace(r Reading) {
 	m := &c.rating
 	if c.ledger.Rate != 0 && m.last != 0 && r.Raw > m.last {

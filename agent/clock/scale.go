@@ -2,18 +2,20 @@ package clock
 
 import "time"
 
-// maxKnots is how many steps of the clock are remembered. A time from before the oldest one is taken as of right after it.
+// maxKnots is how many steps of the clock are remembered. A time from before the oldest one is
+// taken as of right after it.
 const maxKnots = 64
 
-// leapMost is the longest step back that is made by going slower for a while, so that times keep their order: a leap second, with
-// room. After a longer one, times repeat.
+// leapMost is the longest step back that is made by going slower for a while, so that times keep
+// their order: a leap second, with room. After a longer one, times repeat.
 const leapMost = 2 * time.Second
 
 // slowness is how much slower the true time goes then.
 const slowness = 40
 
-// scale says which true time belongs to a moment of the scale. The zero value says that they are the same. Everything is in whole
-// milliseconds, so that times cut to the millisecond before or after are the same.
+// scale says which true time belongs to a moment of the scale. The zero value says that they are
+// the same. Everything is in whole milliseconds, so that times cut to the millisecond before or
+// after are the same.
 type scale struct{ knots []knot }
 
 // knot is a step: from the moment at on, the scale is by behind the true time.

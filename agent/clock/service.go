@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Transport is next with an ear for the service: that it answers at all, and, where its certificate was verified, for the Date of
-// its answers.
+// Transport is next with an ear for the service: that it answers at all, and, where its certificate
+// was verified, for the Date of its answers.
 func (c *Clock) Transport(next http.RoundTripper) http.RoundTripper { return listener{c, next} }
 
 type listener struct {
@@ -30,8 +30,8 @@ func (l listener) CloseIdleConnections() {
 	}
 }
 
-// hear takes an answer. What time it is comes from a verified service only, for on the way anyone could write another Date; but any
-// answer may bear out a clock that is plausible in itself.
+// hear takes an answer. What time it is comes from a verified service only, for on the way anyone
+// could write another Date; but any answer may bear out a clock that is plausible in itself.
 func (c *Clock) hear(res *http.Response, sent, came time.Duration) {
 	c.heardMu.Lock()
 	defer c.heardMu.Unlock()

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// When an era's error is known, the stores are told, and from then on all that is recorded is true. What was recorded before gets its
-// right time after that, some events at a time, so that recording goes on, from look to look; after a crash it is done again from where
-// it was, by the ledger. Wait holds back whoever may only see true times until all is done.
+// When an era's error is known, the stores are told, and from then on all that is recorded is true.
+// What was recorded before gets its right time after that, some events at a time, so that recording
+// goes on, from look to look; after a crash it is done again from where it was, by the ledger. Wait
+// holds back whoever may only see true times until all is done.
 
 // job is a settling under way.
 type job struct {
@@ -18,7 +19,8 @@ type job struct {
 	stillsErr error // it is tried again at the next start
 }
 
-// settle makes the clock true: the scale is behind the true time by so much, and so is all that was recorded in this boot.
+// settle makes the clock true: the scale is behind the true time by so much, and so is all that was
+// recorded in this boot.
 func (c *Clock) settle(by time.Duration, s Source) {
 	by = by.Round(time.Millisecond)
 	l := &c.ledger
@@ -43,7 +45,8 @@ func (c *Clock) settle(by time.Duration, s Source) {
 	l.TrueAt = now.Add(by)
 	c.stepped = false
 	c.forget()
-	c.jobs = slices.Insert(c.jobs, 0, j) // only of this era newer versions may be recorded meanwhile, and the store knows of one
+	// only of this era newer versions may be recorded meanwhile, and the store knows of one
+	c.jobs = slices.Insert(c.jobs, 0, j)
 	if err := c.save(); err != nil {
 		c.log.Warn("the clock is true, but it cannot be noted", "error", err)
 	}
@@ -66,13 +69,15 @@ func (c *Clock) work(boot time.Duration) {
 	if !j.stills {
 		j.stills, j.stillsErr = true, c.stores.SettleStills(j.Era, j.Shift)
 		if j.stillsErr != nil {
-			c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "era", j.Era, "error", j.stillsErr)
+			c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "era",
+				j.Era, "error", j.stillsErr)
 		}
 	}
 	n, more, err := c.stores.SettleEvents(j.Era, j.Shift, j.Note)
 	if err != nil {
 		c.retryAt = boot + retryEvery
-		c.log.Error("events of an untrue clock cannot be given their right times; it is tried again", "era", j.Era, "error", err)
+		c.log.Error("events of an untrue clock cannot be given their right times; it is tried again", "era", j.Era,
+			"error", err)
 		return
 	}
 	if j.moved += n; more {
@@ -87,7 +92,8 @@ func (c *Clock) work(boot time.Duration) {
 	c.done(ended)
 }
 
-// strike takes a job out of the ledger. What could not be done with the stills stays in it, for the next start.
+// strike takes a job out of the ledger. What could not be done with the stills stays in it, for the
+// next start.
 func (c *Clock) strike(j job, whole bool) {
 	l := &c.ledger
 	if whole {
@@ -103,7 +109,8 @@ func (c *Clock) done(j job) {
 		c.mu.Lock()
 		c.unplaced += j.moved
 		c.mu.Unlock()
-		c.log.Warn("events of a boot that ended before the clock was true are placed roughly", "events", j.moved, "shift", j.Shift.String(), "slack", j.Note.Slack.String())
+		c.log.Warn("events of a boot that ended before the clock was true are placed roughly", "events", j.moved,
+			"shift", j.Shift.String(), "slack", j.Note.Slack.String())
 	case !j.step.At.IsZero():
 		j.step.Events = j.moved
 		c.mu.Lock()
@@ -116,8 +123,8 @@ func (c *Clock) done(j job) {
 	}
 }
 
-// resume takes up what a crash cut off. Its events need not be right before others are recorded: nothing that is recorded from now on
-// is a newer version of one of them.
+// resume takes up what a crash cut off. Its events need not be right before others are recorded:
+// nothing that is recorded from now on is a newer version of one of them.
 func (c *Clock) resume() {
 	l := &c.ledger
 	for _, s := range l.Settling {

@@ -18,7 +18,8 @@ func (b *bench) unmoved() (n int) {
 	return n
 }
 
-// What an hour's events take does not hold up recording: what is recorded after the first piece is true, and Wait waits for the last.
+// What an hour's events take does not hold up recording: what is recorded after the first piece is
+// true, and Wait waits for the last.
 func TestSettlingGoesOnBesideTheRecording(t *testing.T) {
 	b := newBench(t, &hand{})
 	b.piece = 100
@@ -48,7 +49,8 @@ func TestSettlingGoesOnBesideTheRecording(t *testing.T) {
 	b.within(time.Millisecond)
 }
 
-// The process ends between two pieces, and the next one goes on, also where that is of another boot whose clock is untrue again.
+// The process ends between two pieces, and the next one goes on, also where that is of another boot
+// whose clock is untrue again.
 func TestSettlingIsCutOffBetweenPieces(t *testing.T) {
 	for _, again := range []func(*bench){
 		func(b *bench) { b.start() },
@@ -70,8 +72,9 @@ func TestSettlingIsCutOffBetweenPieces(t *testing.T) {
 	}
 }
 
-// A disk may take seconds. What is stamped while the clock is untrue, and stored when it has long been true, has its right time; and the
-// clock waits for no store: neither to become true, nor to stamp for others.
+// A disk may take seconds. What is stamped while the clock is untrue, and stored when it has long
+// been true, has its right time; and the clock waits for no store: neither to become true, nor to
+// stamp for others.
 func TestTheClockBecomesTrueBetweenStampAndStore(t *testing.T) {
 	b := newBench(t, &hand{})
 	b.boot("a", time.Unix(30, 0))

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Steps tells of each step of the wall clock until ctx is done: the kernel says it (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET), so that
-// nobody has to look all the time. nil if this kernel does not.
+// Steps tells of each step of the wall clock until ctx is done: the kernel says it
+// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET), so that nobody has to look all the time. nil if
+// this kernel does not.
 func (m *machine) Steps(ctx context.Context) <-chan struct{} {
 	const never = 1 << 40 // seconds after 1970
 	fd, err := unix.TimerfdCreate(unix.CLOCK_REALTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)

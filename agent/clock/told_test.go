@@ -27,7 +27,8 @@ func (m *telling) Read() Reading {
 	return Reading{Wall: time.Now().Add(time.Duration(m.off.Load())), Boot: m.Boot(), Synced: true}
 }
 
-// A true clock is looked at once a second, and a step is noticed as soon as the machine tells of it.
+// A true clock is looked at once a second, and a step is noticed as soon as the machine tells of
+// it.
 func TestStepsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &telling{began: time.Now(), steps: make(chan struct{}, 1)}

@@ -31,7 +31,9 @@ func serve(t *testing.T, data string) (stop func()) {
 	t.Helper()
 	l, err := Listen(data)
 	require.NoError(t, err)
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "ok "+r.URL.Path) })}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "ok "+r.URL.Path)
+	})}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	return func() {
@@ -99,7 +101,8 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	}
 	_, err = ask(0)
 	if errors.Is(err, syscall.EPERM) {
-		t.Skip("root of this user namespace has no other user ids; run this as root outside of it, or with ids in /etc/subuid")
+		t.Skip("root of this user namespace has no other user ids; run this as root outside of it, or with ids in " +
+			"/etc/subuid")
 	}
 	require.NoError(t, err)
 	said, err := ask(65534)

@@ -14,21 +14,26 @@ type check struct {
 // Remedies that several rows name.
 const (
 	lookAtDamage  = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
-	lighterStream = "make its stream lighter: a smaller picture, a lower bit rate or rate, or its second stream as preview_url"
+	lighterStream = "make its stream lighter: a smaller picture, a lower bit rate or rate, or its second stream as " +
+		"preview_url"
 )
 
-// checks is the table of all that can be wrong with a bridge, the worst first: what loses events, then
-// what keeps them from the service, then single cameras, then the rest. Status, page, metrics and support bundle
-// show what it finds.
+// checks is the table of all that can be wrong with a bridge, the worst first: what loses events,
+// then what keeps them from the service, then single cameras, then the rest. Status, page, metrics
+// and support bundle show what it finds.
 var checks = []check{
 	{NotRunning, "", "", notRunning},
 	{Journal, "", "", journalRefuses},
 	{Disk, "the disk that holds bridge.data is almost full",
 		"something else than stills fills it; free space, or make stills.max_size smaller", diskAlmostFull},
-	{SlowDisk, "the disk that holds bridge.data is slow: events and stills are kept, and come later", slowDiskHint, diskSlow},
-	{Damage, "the journal was found damaged at the start", lookAtDamage, one(func(r *Report) string { return r.Journal.Damaged })},
-	{Damage, "the file of users was found damaged", lookAtDamage, one(func(r *Report) string { return r.Users.Damaged })},
-	{Damage, "nobody can sign in at the bridge", "see the reason; tokens of the configuration still work, and all else runs", usersShut},
+	{SlowDisk, "the disk that holds bridge.data is slow: events and stills are kept, and come later", slowDiskHint,
+		diskSlow},
+	{Damage, "the journal was found damaged at the start", lookAtDamage,
+		one(func(r *Report) string { return r.Journal.Damaged })},
+	{Damage, "the file of users was found damaged", lookAtDamage,
+		one(func(r *Report) string { return r.Users.Damaged })},
+	{Damage, "nobody can sign in at the bridge",
+		"see the reason; tokens of the configuration still work, and all else runs", usersShut},
 	{Damage, "some stills were found damaged", lookAtDamage, one(func(r *Report) string { return r.Stills.Damaged })},
 	{Clock, "the clock is not known to be true, events wait", "see that the machine gets the time (NTP), or set it",
 		one(func(r *Report) string { return r.ClockProblem })},
@@ -36,19 +41,23 @@ var checks = []check{
 	{Service, "", "", serviceFails},
 	{Cameras, "not all cameras are online: the log and /api/v3.0/cameras?include=status say which",
 		"vmsbridge probe --camera ID tries one and says what to do", camerasOffline},
-	{Stuck, "a camera's pipeline stands still", "restart the bridge, and please report it with a support bundle", pipelinesStuck},
+	{Stuck, "a camera's pipeline stands still", "restart the bridge, and please report it with a support bundle",
+		pipelinesStuck},
 	{View, "", "look at the camera", viewsTampered},
 	{Decoder, "the decoders cannot be asked", "vmsbridge version", decodersUnknown},
 	{Decoder, "", "", decodersMissing},
-	{Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighterStream, overShare},
+	{Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighterStream,
+		overShare},
 	{Decoding, "pictures of a camera are dropped, because decoding is behind",
 		lighterStream + ", or have fewer cameras on this machine", picturesDropped},
 	{Decoding, "the full-resolution stream of a camera cannot be decoded, and its stills are missing",
 		"set the camera's full stream so, or name its lighter one as url, without a preview_url", mainRefused},
-	{Configuration, "the configuration was edited and has problems; the bridge goes on with the one before: vmsbridge check shows them",
+	{Configuration, "the configuration was edited and has problems; the bridge goes on with the one before: " +
+		"vmsbridge check shows them",
 		"correct it, then vmsbridge service reload", editRefused},
 	{Restart, "a part of the configuration holds only after a restart", "vmsbridge service restart", restartNeeded},
-	{Parked, "the service has refused events for good: vmsbridge queue list shows why", "vmsbridge queue list shows why", eventsParked},
+	{Parked, "the service has refused events for good: vmsbridge queue list shows why",
+		"vmsbridge queue list shows why", eventsParked},
 	{Tunnel, "", "", one(func(r *Report) string {
 		if r.Service == nil {
 			return ""

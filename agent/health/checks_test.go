@@ -9,7 +9,8 @@ import (
 	"vmsbridge/agent/camera"
 )
 
-// A camera that is being connected to for the first time is no problem for a while; one that cannot be reached is one at once.
+// A camera that is being connected to for the first time is no problem for a while; one that cannot
+// be reached is one at once.
 func TestWhichCamerasAreAProblem(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, c := range []struct {
@@ -24,7 +25,9 @@ func TestWhichCamerasAreAProblem(t *testing.T) {
 		{camera.Unreachable, 0, "1 camera is not online: gate (unreachable)"},
 		{Off, time.Hour, ""},
 	} {
-		r := Report{Time: now, Running: true, Cameras: []Camera{{ID: "gate", State: string(c.state), Online: c.state == camera.Online, Since: now.Add(-c.since)}}}
+		r := Report{Time: now, Running: true,
+			Cameras: []Camera{{ID: "gate", State: string(c.state), Online: c.state == camera.Online,
+				Since: now.Add(-c.since)}}}
 		r.Judge()
 		if c.wrong == "" {
 			require.Empty(t, r.Problems)
@@ -35,8 +38,8 @@ func TestWhichCamerasAreAProblem(t *testing.T) {
 	}
 }
 
-// Who takes more than a share of decoding, and whose pictures are dropped, is named with the cost and what to do; a camera
-// that is only heavy is no problem.
+// Who takes more than a share of decoding, and whose pictures are dropped, is named with the cost
+// and what to do; a camera that is only heavy is no problem.
 func TestWhoseDecodingIsAProblem(t *testing.T) {
 	r := Report{Running: true, Cameras: []Camera{
 		{ID: "light", Decoding: &Load{Processor: 0.1, Share: 0.25}},
@@ -58,7 +61,8 @@ func TestWhoseDecodingIsAProblem(t *testing.T) {
 		texts, hints = append(texts, p.Text), append(hints, p.Hint)
 	}
 	require.Equal(t, []string{
-		"hog takes more than its share of decoding time, which is 38 % of a processor, and only its keyframes are decoded (37 %)",
+		"hog takes more than its share of decoding time, which is 38 % of a processor, and only its keyframes are " +
+			"decoded (37 %)",
 		"31 % of the pictures of late were dropped in the last minute, because decoding is behind",
 		"the full-resolution stills of huge are missing: cannot decode h264: it is too large: use preview_url's",
 	}, texts)

@@ -40,8 +40,8 @@ func journalRefuses(r *Report) []finding {
 	return []finding{{refuses + r.Journal.Failing, refuses + r.Journal.Remedy, r.Journal.Remedy}}
 }
 
-// diskAlmostFull finds less than half of the ring's reserve free: the ring itself makes room down to all of it, so
-// somebody else takes the rest.
+// diskAlmostFull finds less than half of the ring's reserve free: the ring itself makes room down
+// to all of it, so somebody else takes the rest.
 func diskAlmostFull(r *Report) []finding {
 	if r.Disk.Total == 0 || r.Disk.Free >= r.Disk.Least/2 {
 		return nil
@@ -54,7 +54,8 @@ func diskSlow(r *Report) []finding {
 	if s == nil || !s.Until.IsZero() {
 		return nil
 	}
-	return said(fmt.Sprintf("the disk that holds %s has been slow since %s: a write took %.1f s; events and stills are kept, and come later",
+	return said(fmt.Sprintf("the disk that holds %s has been slow since %s: a write took %.1f s; events and stills "+
+		"are kept, and come later",
 		r.Disk.Path, s.Since.Format(time.RFC3339), s.Longest))
 }
 
@@ -65,11 +66,12 @@ func usersShut(r *Report) []finding {
 	return said("nobody can sign in at the bridge: " + r.Users.Shut)
 }
 
-// connectTime is how long the first connection to a camera may take before it counts as not online. Most take a
-// second or two, and those that fail say so at once.
+// connectTime is how long the first connection to a camera may take before it counts as not online.
+// Most take a second or two, and those that fail say so at once.
 const connectTime = 15 * time.Second
 
-// connecting reports whether a camera is being connected to for the first time, and that for a short while.
+// connecting reports whether a camera is being connected to for the first time, and that for a
+// short while.
 func connecting(c Camera, now time.Time) bool {
 	return c.State == string(camera.Connecting) && now.Sub(c.Since) < connectTime
 }
@@ -124,16 +126,20 @@ func viewsTampered(r *Report) []finding {
 		return nil
 	}
 	return []finding{{
-		text:   fmt.Sprintf("the view of %s: %s", counted(len(names), "camera was tampered with", "cameras was tampered with"), list(names)),
-		public: fmt.Sprintf("the view of %d cameras was tampered with: vmsbridge events --type tamper says which", len(names)),
+		text: fmt.Sprintf("the view of %s: %s",
+			counted(len(names), "camera was tampered with", "cameras was tampered with"), list(names)),
+		public: fmt.Sprintf("the view of %d cameras was tampered with: vmsbridge events --type tamper says which",
+			len(names)),
 	}}
 }
 
 func overShare(r *Report) (list []finding) {
 	for _, c := range r.Cameras {
 		if d := c.Decoding; d != nil && d.KeysOnly {
-			list = append(list, finding{text: fmt.Sprintf("%s takes more than its share of decoding time, which is %.0f %% of a processor, "+
-				"and only its keyframes are decoded (%.0f %%)", c.ID, 100*d.Share, 100*d.Processor)})
+			list = append(list,
+				finding{text: fmt.Sprintf("%s takes more than its share of decoding time, which is %.0f %% of a "+
+					"processor, "+
+					"and only its keyframes are decoded (%.0f %%)", c.ID, 100*d.Share, 100*d.Processor)})
 		}
 	}
 	return list
@@ -142,8 +148,10 @@ func overShare(r *Report) (list []finding) {
 func picturesDropped(r *Report) (list []finding) {
 	for _, c := range r.Cameras {
 		if keys := c.Decoding != nil && c.Decoding.KeysOnly; !keys && c.Losing > 0 {
-			list = append(list, finding{text: fmt.Sprintf("%.0f %% of the pictures of %s were dropped in the last minute, because decoding is behind",
-				100*c.Losing, c.ID)})
+			list = append(list,
+				finding{text: fmt.Sprintf("%.0f %% of the pictures of %s were dropped in the last minute, because "+
+					"decoding is behind",
+					100*c.Losing, c.ID)})
 		}
 	}
 	return list
@@ -152,7 +160,8 @@ func picturesDropped(r *Report) (list []finding) {
 func mainRefused(r *Report) (list []finding) {
 	for _, c := range r.Cameras {
 		if c.MainRefused != "" {
-			list = append(list, finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.ID, c.MainRefused)})
+			list = append(list,
+				finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.ID, c.MainRefused)})
 		}
 	}
 	return list
@@ -163,7 +172,8 @@ func editRefused(r *Report) []finding {
 	if n == 0 || !r.Running {
 		return nil
 	}
-	return said(fmt.Sprintf("the edit of %s was not taken over since %s: %s", r.Config.File, r.Config.Failed.Format(time.RFC3339),
+	return said(fmt.Sprintf("the edit of %s was not taken over since %s: %s", r.Config.File,
+		r.Config.Failed.Format(time.RFC3339),
 		strings.Join(r.Config.Problems[:min(n, 3)], "; ")))
 }
 
@@ -220,7 +230,8 @@ func decodersMissing(r *Report) (list []finding) {
 	}
 	for _, d := range formats(r.Decoders) {
 		if !d.OK {
-			list = append(list, finding{fmt.Sprintf("%s cannot be decoded: %s", d.name, d.Problem), "the decoder for " + d.name + " is missing", d.Hint})
+			list = append(list, finding{fmt.Sprintf("%s cannot be decoded: %s", d.name, d.Problem), "the decoder for " +
+				d.name + " is missing", d.Hint})
 		}
 	}
 	return list
@@ -239,7 +250,9 @@ func formats(c codec.Capabilities) []format {
 func homesFail(r *Report) (list []finding) {
 	for _, h := range r.Homes {
 		if !h.Up && h.Problem != "" {
-			list = append(list, finding{text: fmt.Sprintf("%s; %s waiting (%s)", h.Problem, counted(h.Waiting, "event is", "events are"), h.LastError)})
+			list = append(list,
+				finding{text: fmt.Sprintf("%s; %s waiting (%s)", h.Problem,
+					counted(h.Waiting, "event is", "events are"), h.LastError)})
 		}
 	}
 	return list

@@ -9,8 +9,8 @@ import (
 	"vmsbridge/agent/codec"
 )
 
-// Decoders is what this machine can decode, as far as it was looked at. The zero value is ready, and safe for
-// concurrent use.
+// Decoders is what this machine can decode, as far as it was looked at. The zero value is ready,
+// and safe for concurrent use.
 type Decoders struct {
 	mu      sync.Mutex // guards the rest
 	found   codec.Capabilities

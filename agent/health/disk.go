@@ -5,7 +5,8 @@ import "syscall"
 // readOnly is ST_RDONLY of statfs(2).
 const readOnly = 1
 
-// DiskOf is how full the file system of a folder is, zero where that cannot be asked. least is what is to be free.
+// DiskOf is how full the file system of a folder is, zero where that cannot be asked. least is what
+// is to be free.
 func DiskOf(dir string, least int64) Space {
 	s := Space{Path: dir, Least: least}
 	var fs syscall.Statfs_t

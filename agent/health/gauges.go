@@ -23,7 +23,8 @@ var (
 	totalDesc    = desc("disk_size_bytes", "Size of the file system of the data folder.")
 	signedInDesc = desc("signed_in", "0 while the service refuses the bridge's token or sign-in.")
 	tunnelDesc   = desc("tunnel_up", "1 while the tunnel to the service stands.")
-	reloadOKDesc = desc("config_last_reload_successful", "0 while the configuration file has problems and was not taken over.")
+	reloadOKDesc = desc("config_last_reload_successful",
+		"0 while the configuration file has problems and was not taken over.")
 	reloadAtDesc = desc("config_loaded_timestamp_seconds", "When the running configuration was taken over.")
 	reloadsDesc  = desc("config_reloads_total", "Readings of the configuration file while the bridge runs.", "result")
 	restartDesc  = desc("config_restart_needed", "1 while a part of the configuration waits for a restart.")
@@ -32,7 +33,8 @@ var (
 
 // Describe is for prometheus.Collector.
 func (c Collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{infoDesc, problemDesc, onlineDesc, stuckDesc, stillDesc, freeDesc, totalDesc, signedInDesc, tunnelDesc,
+	for _, d := range []*prometheus.Desc{infoDesc, problemDesc, onlineDesc, stuckDesc, stillDesc, freeDesc, totalDesc,
+		signedInDesc, tunnelDesc,
 		reloadOKDesc, reloadAtDesc, reloadsDesc, restartDesc, decoderDesc} {
 		ch <- d
 	}

@@ -19,8 +19,8 @@ func NewManager(log *slog.Logger) *Manager { return &Manager{log: log} }
 // Ready tells that the bridge works, or works with its new configuration.
 func (m *Manager) Ready(status string) { m.send("READY=1", "STATUS="+oneLine(status)) }
 
-// Reloading tells that the configuration is being read anew; Ready must follow, whatever becomes of it. The time is what
-// Type=notify-reload asks for: the monotonic clock in microseconds.
+// Reloading tells that the configuration is being read anew; Ready must follow, whatever becomes of
+// it. The time is what Type=notify-reload asks for: the monotonic clock in microseconds.
 func (m *Manager) Reloading() {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -36,7 +36,8 @@ func (m *Manager) Stopping() { m.send("STOPPING=1") }
 // Alive feeds the watchdog.
 func (m *Manager) Alive() { m.send("WATCHDOG=1") }
 
-// WatchdogEvery is how long the manager waits for a sign of life at most ($WATCHDOG_USEC); zero: for ever.
+// WatchdogEvery is how long the manager waits for a sign of life at most ($WATCHDOG_USEC); zero:
+// for ever.
 func (m *Manager) WatchdogEvery() time.Duration {
 	d, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {

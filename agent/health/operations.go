@@ -13,8 +13,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The events that tell of a damaged store (to the interface, a significant operation on a device). Its data schema
-// "carries mostly a state and a related error field".
+// The events that tell of a damaged store (to the interface, a significant operation on a device).
+// Its data schema "carries mostly a state and a related error field".
 const (
 	TypeOperation   = "vms.deviceOperationEvent.v1"
 	schemaOperation = "vms.deviceOperationUpdate.v1"
@@ -24,9 +24,9 @@ const (
 // EventSink takes events and never waits.
 type EventSink interface{ Put(ev vms.Event) }
 
-// Operations makes events of what happens to the bridge itself: damage that a store found, a step of the clock.
-// A store may find it before there is a writer to take an event, and while the store is locked, so nothing here
-// waits for it. Safe for concurrent use.
+// Operations makes events of what happens to the bridge itself: damage that a store found, a step
+// of the clock. A store may find it before there is a writer to take an event, and while the store
+// is locked, so nothing here waits for it. Safe for concurrent use.
 type Operations struct {
 	Bridge  configs.Bridge
 	Version string
@@ -54,12 +54,14 @@ func (o *Operations) Stills(d stills.Damage) {
 // People is told by the file of those who sign in.
 func (o *Operations) People(d database.Damage) {
 	o.take(d.Time, map[string]any{"operation": "identityRecovery", "error": d.Cause, "recoveredRecords": d.Records,
-		"restoredFromCopy": d.Restored, "lostPages": d.LostPages, "damagedRecords": d.BadRecords, "setAside": filepath.Base(d.Aside)})
+		"restoredFromCopy": d.Restored, "lostPages": d.LostPages, "damagedRecords": d.BadRecords,
+		"setAside": filepath.Base(d.Aside)})
 }
 
 // Clock is told when the time has changed by more than a second.
 func (o *Operations) Clock(s clock.Step) {
-	o.take(s.At, map[string]any{"operation": "clockCorrection", "correctedBySeconds": s.By.Seconds(), "source": string(s.Source), "correctedEvents": s.Events})
+	o.take(s.At, map[string]any{"operation": "clockCorrection", "correctedBySeconds": s.By.Seconds(),
+		"source": string(s.Source), "correctedEvents": s.Events})
 }
 
 func (o *Operations) take(at time.Time, operation map[string]any) {
@@ -93,15 +95,19 @@ func (o *Operations) Tell(out EventSink) {
 
 // Event is one of an operation; one without a state of its own was completed.
 func (o *Operations) Event(at time.Time, operation map[string]any) vms.Event {
-	ev := vms.Event{Type: TypeOperation, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: o.Bridge.Account,
-		ActorID: o.Bridge.ID, ActorAccountID: o.Bridge.Account, ActorType: vms.ActorBridge, CreatorID: vms.CreatorHealth}
+	ev := vms.Event{Type: TypeOperation, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at),
+		AccountID: o.Bridge.Account,
+		ActorID:   o.Bridge.ID, ActorAccountID: o.Bridge.Account, ActorType: vms.ActorBridge,
+		CreatorID: vms.CreatorHealth}
 	operation["type"], operation["creatorId"] = schemaOperation, vms.CreatorHealth
 	if operation["state"] == nil {
 		operation["state"] = "completed"
 	}
-	items := []vms.Data{vms.CreatorDetails(vms.CreatorHealth, vms.CreatorInfo{ID: vms.CreatorHealth, Vendor: "vmsbridge", Application: "vmsbridge", Version: o.Version})}
+	items := []vms.Data{vms.CreatorDetails(vms.CreatorHealth,
+		vms.CreatorInfo{ID: vms.CreatorHealth, Vendor: "vmsbridge", Application: "vmsbridge", Version: o.Version})}
 	for _, fields := range []map[string]any{
-		{"type": schemaResource, "creatorId": vms.CreatorHealth, "resourceId": o.Bridge.ID, "resourceName": o.Bridge.Name},
+		{"type": schemaResource, "creatorId": vms.CreatorHealth, "resourceId": o.Bridge.ID,
+			"resourceName": o.Bridge.Name},
 		operation,
 	} {
 		// These values always encode.

@@ -112,7 +112,8 @@ func (p *page) cameras(list []Camera) {
 			p.line("  %s: %s", c.ID, c.Reason)
 		}
 		if d := c.Decoding; d != nil && d.Alone {
-			p.line("  %s: decoded %s since %s; it takes %.0f %% of a processor", c.ID, d.Stage, at(d.Since), 100*d.Processor)
+			p.line("  %s: decoded %s since %s; it takes %.0f %% of a processor", c.ID, d.Stage, at(d.Since),
+				100*d.Processor)
 		}
 	}
 }

@@ -55,7 +55,8 @@ type Report struct {
 	PID      int       `json:"pid,omitempty"`
 	Started  time.Time `json:"started,omitzero"`
 
-	// DownWhy and DownHint are for a bridge that does not run: the end of a sentence that says so, and what to do.
+	// DownWhy and DownHint are for a bridge that does not run: the end of a sentence that says so,
+	// and what to do.
 	DownWhy, DownHint string `json:"-"`
 
 	Problems []Problem `json:"problems"` // the worst first
@@ -68,7 +69,8 @@ type Report struct {
 	Stills  Stills   `json:"stills"`
 	Journal Events   `json:"journal"`
 	Users   Users    `json:"users,omitzero"`
-	// Certificate is the SHA-256 of the one that the bridge made itself; "" if it serves none of its own.
+	// Certificate is the SHA-256 of the one that the bridge made itself; "" if it serves none of
+	// its own.
 	Certificate string             `json:"certificate,omitempty"`
 	Decoders    codec.Capabilities `json:"decoders"`
 	// DecodersKnown says that Decoders was found out; DecodersProblem is why it could not be.
@@ -107,7 +109,8 @@ type Camera struct {
 	Stuck     bool      `json:"stuck,omitempty"`
 	Decoding  *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
 	Losing    float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
-	// MainRefused is why the full-resolution stream, of a camera that has another one for motion, cannot be decoded.
+	// MainRefused is why the full-resolution stream, of a camera that has another one for motion,
+	// cannot be decoded.
 	MainRefused string    `json:"mainRefused,omitempty"`
 	Preview     time.Time `json:"lastPreview,omitzero"`
 	Main        time.Time `json:"lastMain,omitzero"`

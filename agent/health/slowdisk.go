@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// slowWrite is how long an event or a flush of stills may take to become durable before the disk counts as slow. A card takes
-	// some tens of milliseconds, one that erases some hundreds.
+	// slowWrite is how long an event or a flush of stills may take to become durable before the
+	// disk counts as slow. A card takes some tens of milliseconds, one that erases some hundreds.
 	slowWrite = 2 * time.Second
 	// slowOver is how long no write may have been slow for the disk to count as well again.
 	slowOver = time.Minute
@@ -61,13 +61,16 @@ func (d *WriteTimer) ended(n int, began, now time.Time) {
 	d.mu.Unlock()
 	switch {
 	case news:
-		d.log.Warn("the disk is slow; events and stills are kept, and come later", "took", took.Round(time.Millisecond).String(), "hint", slowDiskHint)
+		d.log.Warn("the disk is slow; events and stills are kept, and come later", "took",
+			took.Round(time.Millisecond).String(), "hint", slowDiskHint)
 	case over:
-		d.log.Info("the disk is no longer slow", "since", since.UTC().Format(time.RFC3339), "longest", longest.Round(time.Millisecond).String())
+		d.log.Info("the disk is no longer slow", "since", since.UTC().Format(time.RFC3339), "longest",
+			longest.Round(time.Millisecond).String())
 	}
 }
 
-// note adds a slow write, which may still go on, to the slow time that lasts, or begins one. mu is held.
+// note adds a slow write, which may still go on, to the slow time that lasts, or begins one. mu is
+// held.
 func (d *WriteTimer) note(began time.Time, took time.Duration) {
 	if d.since.IsZero() || !d.until.IsZero() {
 		d.since, d.until, d.longest = began, time.Time{}, 0
@@ -99,4 +102,5 @@ func (d *WriteTimer) Report(now time.Time) *Slow {
 	return &Slow{Since: d.since.UTC(), Until: d.until, Longest: d.longest.Seconds()}
 }
 
-const slowDiskHint = "see what else writes to that disk (iotop); if nothing does, replace the card by an SSD or a card made for endurance"
+const slowDiskHint = "see what else writes to that disk (iotop); if nothing does, replace the card by an SSD or a " +
+	"card made for endurance"

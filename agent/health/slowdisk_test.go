@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A slow disk is said while a write still takes its time, with its beginning and what to do, and that it is over when it is.
+// A slow disk is said while a write still takes its time, with its beginning and what to do, and
+// that it is over when it is.
 func TestASlowDiskIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -20,7 +20,8 @@ type Count struct {
 	Total      int `json:"total"`
 }
 
-// Summary says how the bridge is. A degraded bridge still works: what is said is for people and monitors.
+// Summary says how the bridge is. A degraded bridge still works: what is said is for people and
+// monitors.
 func (r *Report) Summary() Summary {
 	s := Summary{Status: "ok", Outbox: r.Outbox, Trouble: []string{}, Kinds: []Kind{}}
 	for _, c := range r.Cameras {

@@ -12,25 +12,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The watchdog is fed three times within the manager's patience, as long as all checks pass, and never otherwise.
+// The watchdog is fed three times within the manager's patience, as long as all checks pass, and
+// never otherwise.
 func TestWatchdogIsFedByProgressOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fed atomic.Int64
 		var trouble atomic.Pointer[string]
-		w := Watchdog{Every: 90 * time.Second, Alive: func() { fed.Add(1) }, Log: slog.New(slog.DiscardHandler), Signs: []Sign{
-			{"good", func(context.Context) error { return nil }},
-			{"other", func(ctx context.Context) error {
-				switch p := trouble.Load(); {
-				case p == nil:
-					return nil
-				case *p == "panic":
-					panic("a bug")
-				case *p == "hangs":
-					<-ctx.Done()
-					return ctx.Err()
-				}
-				return errors.New(*trouble.Load())
-			}}}}
+		w := Watchdog{Every: 90 * time.Second, Alive: func() { fed.Add(1) }, Log: slog.New(slog.DiscardHandler),
+			Signs: []Sign{
+				{"good", func(context.Context) error { return nil }},
+				{"other", func(ctx context.Context) error {
+					switch p := trouble.Load(); {
+					case p == nil:
+						return nil
+					case *p == "panic":
+						panic("a bug")
+					case *p == "hangs":
+						<-ctx.Done()
+						return ctx.Err()
+					}
+					return errors.New(*trouble.Load())
+				}}}}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- w.Run(ctx) }()

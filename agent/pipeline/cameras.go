@@ -18,8 +18,8 @@ type Cameras struct {
 	create func(configs.Camera) (*Pipeline, error)
 }
 
-// NewCameras makes the supervisor of all pipelines, with the metric of their restarts. create makes a
-// camera's pipeline and starts nothing; forget is told of a camera that is no longer watched.
+// NewCameras makes the supervisor of all pipelines, with the metric of their restarts. create makes
+// a camera's pipeline and starts nothing; forget is told of a camera that is no longer watched.
 func NewCameras(d Deps, r prometheus.Registerer, create func(configs.Camera) (*Pipeline, error)) *Cameras {
 	restarts := promauto.With(r).NewCounterVec(prometheus.CounterOpts{
 		Name: "vmsbridge_agent_pipeline_restarts_total",
@@ -30,7 +30,8 @@ func NewCameras(d Deps, r prometheus.Registerer, create func(configs.Camera) (*P
 		create = func(c configs.Camera) (*Pipeline, error) { return New(c, d) }
 	}
 	return &Cameras{create: create, Supervisor: supervisor.New[*Pipeline](supervisor.Options{
-		Label: "camera", Failed: "a camera's pipeline failed; it starts again", Restarts: restarts, Forget: forget, Log: d.Log})}
+		Label: "camera", Failed: "a camera's pipeline failed; it starts again", Restarts: restarts, Forget: forget,
+		Log: d.Log})}
 }
 
 // Tasks are the enabled cameras of a configuration.
@@ -45,7 +46,8 @@ func (c *Cameras) Tasks(list []configs.Camera) []supervisor.Task[*Pipeline] {
 	return tasks
 }
 
-// Move asks the supervisor for a sign of life, and looks for one pipeline at least that comes round.
+// Move asks the supervisor for a sign of life, and looks for one pipeline at least that comes
+// round.
 func (c *Cameras) Move(ctx context.Context) error {
 	if err := c.Ping(ctx); err != nil {
 		return err

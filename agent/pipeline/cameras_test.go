@@ -25,16 +25,19 @@ func (nowhere) Touch(string, time.Time) {}
 
 // A reload touches only the cameras whose section changed, whatever pointers the new file has.
 func TestCamerasOfAChangedConfiguration(t *testing.T) {
-	ring, err := stills.Open(filepath.Join(t.TempDir(), "stills"), stills.Options{MaxBytes: 4 << 20, SegmentBytes: 1 << 20})
+	ring, err := stills.Open(filepath.Join(t.TempDir(), "stills"),
+		stills.Options{MaxBytes: 4 << 20, SegmentBytes: 1 << 20})
 	require.NoError(t, err)
 	pool := codec.NewPool(codec.Options{Isolation: codec.InProcess})
 	t.Cleanup(func() { require.NoError(t, errors.Join(pool.Close(), ring.Close())) })
 	reg := prometheus.NewRegistry()
 	deps := Deps{Ring: ring, Out: nowhere{}, Pool: pool, Metrics: NewMetrics(reg), Cameras: camera.NewMetrics(reg),
-		Log: slog.New(slog.DiscardHandler), Pace: NewPace(configs.Default().Stills), Version: "1", Base: "http://x", Now: time.Now}
+		Log: slog.New(slog.DiscardHandler), Pace: NewPace(configs.Default().Stills), Version: "1", Base: "http://x",
+		Now: time.Now}
 	c := NewCameras(deps, reg, nil)
 	cam := func(id string) configs.Camera {
-		return configs.Camera{ID: id, URL: "rtsp://127.0.0.1:1/", Enabled: true, Motion: configs.CameraMotion{Motion: configs.Default().Motion},
+		return configs.Camera{ID: id, URL: "rtsp://127.0.0.1:1/", Enabled: true,
+			Motion:   configs.CameraMotion{Motion: configs.Default().Motion},
 			Password: configs.NewSecret("p")}
 	}
 	a, b, off := cam("a"), cam("b"), cam("off")

@@ -10,7 +10,8 @@ import (
 
 // Deps are what all pipelines share. All fields but the last two are needed.
 type Deps struct {
-	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and Out know the true times.
+	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and
+	// Out know the true times.
 	Now     func() time.Time
 	Ring    Ring
 	Out     Outlet
@@ -22,8 +23,8 @@ type Deps struct {
 	Pace    *Pace  // of the stills; may be set anew at any time
 	Version string // of the program, for the events
 	Base    string // of image addresses
-	// Resume is the state in which a camera was when the bridge stopped, given once. later says that it is not known yet; only one who
-	// waits is told so. Nil: none is known.
+	// Resume is the state in which a camera was when the bridge stopped, given once. later says
+	// that it is not known yet; only one who waits is told so. Nil: none is known.
 	Resume func(camera string, waits bool) (r Resumed, ok, later bool)
 	// Stays says that the bridge stops and lets its cameras' states go on. Nil: they end.
 	Stays func() bool

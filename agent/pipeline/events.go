@@ -22,7 +22,8 @@ type span struct {
 	beforeStart time.Time
 }
 
-// author makes the events of one camera. Its zero value is of no use; all fields but starts are set once. Motion is for one goroutine.
+// author makes the events of one camera. Its zero value is of no use; all fields but starts are set
+// once. Motion is for one goroutine.
 type author struct {
 	account string
 	camera  string
@@ -33,8 +34,8 @@ type author struct {
 	starts  starts // of the regions' spans
 }
 
-// Motion makes the event of a span from what the detector says of it. A begun span is ongoing; the end of the same span
-// makes the same id.
+// Motion makes the event of a span from what the detector says of it. A begun span is ongoing; the
+// end of the same span makes the same id.
 func (a *author) Motion(c motion.Change) vms.Event {
 	if c.Region != "" {
 		c.Start = a.starts.of(c.Region, c.Start)
@@ -73,8 +74,8 @@ func (a *author) Motion(c motion.Change) vms.Event {
 	return a.finish(ev, items)
 }
 
-// Tamper makes the event of a time in which the camera's view was not its own. No schema of the type says what was done to it, so
-// the reason stands with the details of who found it.
+// Tamper makes the event of a time in which the camera's view was not its own. No schema of the
+// type says what was done to it, so the reason stands with the details of who found it.
 func (a *author) Tamper(c tamper.Change) vms.Event {
 	ev := a.event(vms.TypeTamper, c.Start)
 	ev.CreatorID = vms.CreatorMotion
@@ -98,27 +99,33 @@ func (a *author) Tamper(c tamper.Change) vms.Event {
 func (a *author) images(op string, t time.Time) []vms.Data {
 	at := vms.At(t)
 	return []vms.Data{
-		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, op, at.Time), at.Time, vms.ImagePreview),
-		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImageMain, op, at.Time), at.Time, vms.ImageMain),
+		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, op, at.Time),
+			at.Time, vms.ImagePreview),
+		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImageMain, op, at.Time), at.Time,
+			vms.ImageMain),
 	}
 }
 
-// cropped is the address of the picture of a box. The service cuts nothing out, so the box is said as a spatial fragment (W3C Media
-// Fragments 1.0, §4.2.2), which is never sent: who does not know it gets the whole picture.
+// cropped is the address of the picture of a box. The service cuts nothing out, so the box is said
+// as a spatial fragment (W3C Media Fragments 1.0, §4.2.2), which is never sent: who does not know
+// it gets the whole picture.
 func (a *author) cropped(at time.Time, b motion.Box) string {
 	percent := func(v float64) string { return strconv.FormatFloat(100*min(max(v, 0), 1), 'f', 2, 64) }
 	return vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, vms.OpAtOrBefore, at) +
-		"#xywh=percent:" + strings.Join([]string{percent(b.Left), percent(b.Top), percent(b.Right - b.Left), percent(b.Bottom - b.Top)}, ",")
+		"#xywh=percent:" +
+		strings.Join([]string{percent(b.Left), percent(b.Top), percent(b.Right - b.Left),
+			percent(b.Bottom - b.Top)}, ",")
 }
 
-// Status makes the event of a camera's state: ongoing while end is zero. The state before it, if there was one, goes into
-// the event too.
+// Status makes the event of a camera's state: ongoing while end is zero. The state before it, if
+// there was one, goes into the event too.
 func (a *author) Status(s span, end time.Time) vms.Event {
 	ev := a.event(vms.TypeDeviceStatus, s.start)
 	ev.CreatorID = vms.CreatorHealth
 	items := []vms.Data{a.creator(vms.CreatorHealth), vms.DeviceCloudStatusUpdate(vms.CreatorHealth, s.connection)}
 	if s.before != "" {
-		items = append(items, vms.DeviceCloudPreviousStatus(vms.CreatorHealth, s.before, s.beforeStart, s.start.Sub(s.beforeStart)))
+		items = append(items, vms.DeviceCloudPreviousStatus(vms.CreatorHealth, s.before, s.beforeStart,
+			s.start.Sub(s.beforeStart)))
 	}
 	if !end.IsZero() {
 		if end.Before(s.start) {

@@ -17,7 +17,8 @@ import (
 
 func someAuthor() *author {
 	return &author{account: "acc", camera: "gate", baseURL: "http://h", version: "1",
-		regions: map[string]motion.Region{"door": {ID: "door", Name: "Door", Area: motion.Polygon{{0, 0}, {1, 0}, {1, 1}}}}}
+		regions: map[string]motion.Region{"door": {ID: "door", Name: "Door",
+			Area: motion.Polygon{{0, 0}, {1, 0}, {1, 1}}}}}
 }
 
 // Whatever is told of a span, the event passes the service's own check.
@@ -25,10 +26,13 @@ func TestEventsPassTheCheck(t *testing.T) {
 	a := someAuthor()
 	box := motion.Object{ID: "7", Box: motion.Box{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}, Time: at(300)}
 	for name, ev := range map[string]vms.Event{
-		"began":   a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7", Objects: []motion.Object{box}}),
-		"no box":  a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7"}),
-		"ended":   a.Motion(motion.Change{Kind: motion.Ended, Start: at(0), Last: at(9000), Object: "7", Objects: []motion.Object{box, {ID: "9", Box: box.Box, Time: at(900)}}}),
-		"region":  a.Motion(motion.Change{Kind: motion.Ended, Region: "door", Start: at(0), Last: at(9000), Object: "7", Objects: []motion.Object{box}}),
+		"began": a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7",
+			Objects: []motion.Object{box}}),
+		"no box": a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7"}),
+		"ended": a.Motion(motion.Change{Kind: motion.Ended, Start: at(0), Last: at(9000), Object: "7",
+			Objects: []motion.Object{box, {ID: "9", Box: box.Box, Time: at(900)}}}),
+		"region": a.Motion(motion.Change{Kind: motion.Ended, Region: "door", Start: at(0), Last: at(9000), Object: "7",
+			Objects: []motion.Object{box}}),
 		"covered": a.Tamper(tamper.Change{Kind: tamper.Began, Reason: tamper.Covered, Start: at(0), Last: at(6000)}),
 		"frozen":  a.Tamper(tamper.Change{Kind: tamper.Ended, Reason: tamper.Frozen, Start: at(0), Last: at(-1)}),
 	} {
@@ -41,7 +45,8 @@ func TestEventsPassTheCheck(t *testing.T) {
 	}
 }
 
-// Each object has its box, its own number in both reports of the span, and the address of its picture.
+// Each object has its box, its own number in both reports of the span, and the address of its
+// picture.
 func TestObjectsOfASpan(t *testing.T) {
 	type item struct {
 		ObjectID, HTTPSURL string
@@ -133,10 +138,12 @@ var (
 	sky       = configs.Polygon{{0, 0}, {1, 0}, {1, 0.12}, {0, 0.12}}
 )
 
-// A person walks from the left to the right: each region has its own span, at its own time, and its event says which it is.
+// A person walks from the left to the right: each region has its own span, at its own time, and its
+// event says which it is.
 func TestRegionsHaveEventsOfTheirOwn(t *testing.T) {
 	b := newBench(t, func(c *configs.Config) {
-		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "l", Name: "Left", Area: leftHalf}, {ID: "r", Name: "Right", Area: rightHalf},
+		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "l", Name: "Left", Area: leftHalf},
+			{ID: "r", Name: "Right", Area: rightHalf},
 			{ID: "sky", Name: "Sky", Area: sky}}
 	})
 	for _, u := range film(t, camera.MJPEG, 0)[:150] {
@@ -159,10 +166,12 @@ func TestRegionsHaveEventsOfTheirOwn(t *testing.T) {
 	require.Len(t, ofType(b.events(t), vms.TypeMotion), 1, "the whole picture has its own")
 }
 
-// Two regions that overlap see the same thing begin and end with the same picture: they have an event each all the same, whose begin and end are one.
+// Two regions that overlap see the same thing begin and end with the same picture: they have an
+// event each all the same, whose begin and end are one.
 func TestRegionsThatOverlap(t *testing.T) {
 	b := newBench(t, func(c *configs.Config) {
-		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "a", Area: leftHalf}, {ID: "b", Area: leftHalf}, {ID: "c", Area: leftHalf}}
+		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "a", Area: leftHalf}, {ID: "b", Area: leftHalf},
+			{ID: "c", Area: leftHalf}}
 	})
 	for _, u := range film(t, camera.MJPEG, 0)[:150] {
 		b.unit(t.Context(), u)
@@ -185,7 +194,8 @@ func TestRegionsThatOverlap(t *testing.T) {
 	require.Len(t, ids, 3)
 }
 
-// The start that an event was given stays, and those of different regions differ by the millisecond, of which an id is made.
+// The start that an event was given stays, and those of different regions differ by the
+// millisecond, of which an id is made.
 func TestStarts(t *testing.T) {
 	var s starts
 	require.Equal(t, at(1000), s.of("a", at(1000)))
@@ -203,7 +213,8 @@ func TestStarts(t *testing.T) {
 func TestRegionsHaveTheirOwnSensitivity(t *testing.T) {
 	all := configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
 	b := newBench(t, func(c *configs.Config) {
-		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "numb", Area: all, Sensitivity: 0.01}, {ID: "keen", Area: all, Sensitivity: 0.9}}
+		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "numb", Area: all, Sensitivity: 0.01},
+			{ID: "keen", Area: all, Sensitivity: 0.9}}
 	})
 	for _, u := range unitsOf(clip.Draw(t, "--scene", "far", "--codec", "mjpeg", "--size", "320x176", "--fps", "10")) {
 		b.unit(t.Context(), u)
@@ -232,7 +243,8 @@ func TestMasksHide(t *testing.T) {
 	require.Empty(t, ofType(b.events(t), vms.TypeMotion))
 	seen := ofType(half.events(t), vms.TypeMotion)
 	require.Len(t, seen, 1)
-	require.True(t, seen[0].StartTimestamp.After(at(6000)), "he comes out from behind the mask in the middle of his way")
+	require.True(t, seen[0].StartTimestamp.After(at(6000)),
+		"he comes out from behind the mask in the middle of his way")
 	for _, d := range seen[0].Data {
 		var o struct{ BoundingBox [4]float64 }
 		if d.Type == vms.SchemaObject {

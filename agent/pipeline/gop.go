@@ -9,7 +9,8 @@ import (
 // maxHeldBytes bounds what is held of one camera's full-resolution stream.
 const maxHeldBytes = 32 << 20
 
-// group is a random access point and what depends on it: feeding its units in order gives its pictures.
+// group is a random access point and what depends on it: feeding its units in order gives its
+// pictures.
 type group struct {
 	id    uint64
 	units []camera.AccessUnit
@@ -17,9 +18,10 @@ type group struct {
 	full  bool // outgrew its bytes: later units are not held
 }
 
-// gops holds the newest access units of the full-resolution stream, undecoded, so that a still of a moment that has just
-// passed can be made when motion is confirmed, and nothing is decoded while nothing moves. It keeps the current group of
-// pictures and as much before it as `keep` reaches back. Not safe for concurrent use.
+// gops holds the newest access units of the full-resolution stream, undecoded, so that a still of a
+// moment that has just passed can be made when motion is confirmed, and nothing is decoded while
+// nothing moves. It keeps the current group of pictures and as much before it as `keep` reaches
+// back. Not safe for concurrent use.
 type gops struct {
 	keep   time.Duration
 	groups []*group
@@ -48,8 +50,9 @@ func (g *gops) Add(u camera.AccessUnit) {
 // Reset forgets everything: the stream was lost.
 func (g *gops) Reset() { g.groups = nil }
 
-// Find returns the group that holds the picture to take for a moment t, and that picture's time: the first picture at or
-// after t, if it is here and within reach; else the newest before t. Damaged pictures are passed over.
+// Find returns the group that holds the picture to take for a moment t, and that picture's time:
+// the first picture at or after t, if it is here and within reach; else the newest before t.
+// Damaged pictures are passed over.
 func (g *gops) Find(t time.Time, reach time.Duration) (*group, time.Time) {
 	var before, after *group
 	var tBefore, tAfter time.Time
@@ -72,7 +75,8 @@ func (g *gops) Find(t time.Time, reach time.Duration) (*group, time.Time) {
 	return before, tBefore
 }
 
-// prune drops whole groups, oldest first, that are out of reach of now or beyond the bytes; the newest two stay.
+// prune drops whole groups, oldest first, that are out of reach of now or beyond the bytes; the
+// newest two stay.
 func (g *gops) prune(now time.Time) {
 	total := 0
 	for _, gr := range g.groups {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mainReach is how long after a moment its full-resolution picture may be: less than what is added to an event's start
-	// when its image is asked for.
+	// mainReach is how long after a moment its full-resolution picture may be: less than what is
+	// added to an event's start when its image is asked for.
 	mainReach = 400 * time.Millisecond
 	// mainPatience is how long a wish waits for the full-resolution stream to arrive at its moment.
 	mainPatience = 2 * time.Second
@@ -23,8 +23,9 @@ const (
 	maxWishes = 8
 )
 
-// mainStills makes the stills of a full-resolution stream that is not the one that motion is looked for in. It holds the
-// newest groups of pictures undecoded and decodes only as far as a wish needs, so that a quiet camera costs nothing.
+// mainStills makes the stills of a full-resolution stream that is not the one that motion is looked
+// for in. It holds the newest groups of pictures undecoded and decodes only as far as a wish needs,
+// so that a quiet camera costs nothing.
 type mainStills struct {
 	camera  string
 	album   album
@@ -35,7 +36,8 @@ type mainStills struct {
 
 	queue *queue
 
-	refused atomic.Pointer[codec.UnsupportedError] // why the stream cannot be decoded here; nil: it can, or nothing was wished for
+	// why the stream cannot be decoded here; nil: it can, or nothing was wished for
+	refused atomic.Pointer[codec.UnsupportedError]
 
 	mu     sync.Mutex // guards wishes
 	wishes []wish
@@ -97,7 +99,8 @@ func (s *mainStills) note(err error) {
 	if !errors.As(err, &why) {
 		s.log.Debug("make a main still", "camera", s.camera, "error", err)
 	} else if s.refused.Swap(why) == nil {
-		s.log.Warn("the full-resolution stream cannot be decoded, its stills are missing", "camera", s.camera, "error", why)
+		s.log.Warn("the full-resolution stream cannot be decoded, its stills are missing", "camera", s.camera, "error",
+			why)
 	}
 }
 
@@ -175,7 +178,8 @@ func (s *mainStills) make(ctx context.Context, g *group, t time.Time) error {
 	return nil
 }
 
-// affordable is the time of the picture to take: the group's keyframe while the camera has used up its share of decoding.
+// affordable is the time of the picture to take: the group's keyframe while the camera has used up
+// its share of decoding.
 func (s *mainStills) affordable(g *group, t time.Time) (time.Time, error) {
 	if s.kind == camera.MJPEG {
 		return t, nil
@@ -236,7 +240,8 @@ func (s *mainStills) develop(ctx context.Context, g *group, t time.Time) ([]byte
 	return s.dec.Still(ctx, want, 0, s.quality())
 }
 
-// passed tells whether the decoder has gone beyond the picture at t, so that the group has to be fed anew.
+// passed tells whether the decoder has gone beyond the picture at t, so that the group has to be
+// fed anew.
 func (s *mainStills) passed(g *group, t time.Time) bool {
 	for i := 0; i < s.at.next && i < len(g.units); i++ {
 		if !g.units[i].Time.Before(t) {

@@ -44,7 +44,8 @@ func (s *lockedShelf) all() []stills.Still {
 // unitsOf are the access units of a film, ten a second from epoch on, in decode order.
 func unitsOf(f clip.Film) (units []camera.AccessUnit) {
 	for i, u := range f.Units {
-		au := camera.AccessUnit{Codec: camera.Codec(f.Codec), Time: at(u.Shown * 100), RandomAccess: u.Key, NewStream: i == 0, Width: f.Width, Height: f.Height}
+		au := camera.AccessUnit{Codec: camera.Codec(f.Codec), Time: at(u.Shown * 100), RandomAccess: u.Key,
+			NewStream: i == 0, Width: f.Width, Height: f.Height}
 		for _, n := range u.NALs {
 			if au.Codec != camera.MJPEG {
 				au.Data = append(au.Data, 0, 0, 0, 1)
@@ -59,7 +60,8 @@ func unitsOf(f clip.Film) (units []camera.AccessUnit) {
 // films are drawn once; tests do not run beside each other.
 var films = map[string]clip.Film{}
 
-// film is a person who walks through from 4 s to 12 s and another from 18 s to 26 s, in a loop of 30 s.
+// film is a person who walks through from 4 s to 12 s and another from 18 s to 26 s, in a loop of
+// 30 s.
 func film(t *testing.T, c camera.Codec, bframes int) []camera.AccessUnit {
 	t.Helper()
 	if _, err := exec.LookPath("ffmpeg"); err != nil && c != camera.MJPEG {
@@ -67,7 +69,8 @@ func film(t *testing.T, c camera.Codec, bframes int) []camera.AccessUnit {
 	}
 	key := fmt.Sprint(c, bframes)
 	if _, ok := films[key]; !ok {
-		films[key] = clip.Draw(t, "--scene", "person", "--seed", "0", "--size", "320x176", "--fps", "10", "--codec", string(c), "--gop", "20", "--bframes", fmt.Sprint(bframes))
+		films[key] = clip.Draw(t, "--scene", "person", "--seed", "0", "--size", "320x176", "--fps", "10", "--codec",
+			string(c), "--gop", "20", "--bframes", fmt.Sprint(bframes))
 	}
 	return unitsOf(films[key])
 }
@@ -82,7 +85,8 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 			pool := codec.NewPool(codec.Options{})
 			defer func() { require.NoError(t, pool.Close()) }()
 			var kept lockedShelf
-			s := &mainStills{camera: "c", album: &kept, quality: func() int { return 80 }, m: NewMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler),
+			s := &mainStills{camera: "c", album: &kept, quality: func() int { return 80 },
+				m: NewMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler),
 				queue: newQueue(func(int) {}), held: gops{keep: 5 * time.Second},
 				decoder: func(f codec.Format) *codec.Decoder { return pool.Open("c", f, 0) }}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -123,7 +127,8 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 	}
 }
 
-// A full-resolution stream that takes too much memory is told by its camera's pipeline, until another one can be decoded.
+// A full-resolution stream that takes too much memory is told by its camera's pipeline, until
+// another one can be decoded.
 func TestAMainStreamThatIsRefused(t *testing.T) {
 	huge, err := os.ReadFile(filepath.Join("..", "codec", "engine", "testdata", "7680x5200-16.264"))
 	require.NoError(t, err)
@@ -132,13 +137,16 @@ func TestAMainStreamThatIsRefused(t *testing.T) {
 	var kept lockedShelf
 	p := &Pipeline{main: &mainStills{camera: "c", album: &kept, quality: func() int { return 80 },
 		m: NewMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler), queue: newQueue(func(int) {}),
-		held: gops{keep: 5 * time.Second}, decoder: func(f codec.Format) *codec.Decoder { return pool.Open("c", f, 0) }}}
+		held: gops{keep: 5 * time.Second}, decoder: func(f codec.Format) *codec.Decoder {
+			return pool.Open("c", f, 0)
+		}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = p.main.Run(ctx) }()
 	defer func() { cancel(); <-done }()
 	units := film(t, camera.H264, 0)
-	p.main.queue.PutUnit(camera.AccessUnit{Codec: camera.H264, Time: at(0), RandomAccess: true, NewStream: true, Data: huge})
+	p.main.queue.PutUnit(camera.AccessUnit{Codec: camera.H264, Time: at(0), RandomAccess: true, NewStream: true,
+		Data: huge})
 	require.Empty(t, p.MainRefused())
 	p.main.Want(at(0))
 	require.Eventually(t, func() bool { return p.MainRefused() != "" }, time.Minute, 5*time.Millisecond)
@@ -152,12 +160,14 @@ func TestAMainStreamThatIsRefused(t *testing.T) {
 	require.Eventually(t, func() bool { return len(kept.all()) == 1 }, time.Minute, 5*time.Millisecond)
 	require.Empty(t, p.MainRefused())
 
-	p.main.queue.PutUnit(camera.AccessUnit{Codec: camera.H264, Time: at(10_000), RandomAccess: true, NewStream: true, Data: huge})
+	p.main.queue.PutUnit(camera.AccessUnit{Codec: camera.H264, Time: at(10_000), RandomAccess: true, NewStream: true,
+		Data: huge})
 	p.main.Want(at(10_000))
 	require.Eventually(t, func() bool { return p.MainRefused() != "" }, time.Minute, 5*time.Millisecond)
 	units[0].NewStream = true
 	p.main.queue.PutUnit(units[0])
-	require.Eventually(t, func() bool { return p.MainRefused() == "" }, time.Minute, 5*time.Millisecond, "another stream, of which nothing is wanted yet")
+	require.Eventually(t, func() bool { return p.MainRefused() == "" }, time.Minute, 5*time.Millisecond,
+		"another stream, of which nothing is wanted yet")
 }
 
 // A wish that stood behind one that took long gets its picture, if that came in time.
@@ -165,9 +175,11 @@ func TestWishBehindASlowOne(t *testing.T) {
 	var picture bytes.Buffer
 	require.NoError(t, jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 16, 16)), nil))
 	var kept lockedShelf
-	s := &mainStills{camera: "c", album: &kept, m: NewMetrics(prometheus.NewRegistry()), queue: newQueue(func(int) {}), held: gops{keep: 5 * time.Second}}
+	s := &mainStills{camera: "c", album: &kept, m: NewMetrics(prometheus.NewRegistry()), queue: newQueue(func(int) {}),
+		held: gops{keep: 5 * time.Second}}
 	put := func(ms int) {
-		s.queue.PutUnit(camera.AccessUnit{Codec: camera.MJPEG, Time: at(ms), RandomAccess: true, NewStream: ms == 0, Data: picture.Bytes()})
+		s.queue.PutUnit(camera.AccessUnit{Codec: camera.MJPEG, Time: at(ms), RandomAccess: true, NewStream: ms == 0,
+			Data: picture.Bytes()})
 	}
 	put(0)
 	s.receive()

@@ -5,11 +5,13 @@ import "vmsbridge/agent/camera"
 // maxMarks is how many access units may be in a decoder at once: more than any reordering depth.
 const maxMarks = 32
 
-// keptData is how many units' bytes are kept, where they are: what a decoder without reordering needs, with room.
+// keptData is how many units' bytes are kept, where they are: what a decoder without reordering
+// needs, with room.
 const keptData = 4
 
-// marks remembers what is known of the access units that a decoder holds, by presentation time, because a picture comes
-// out later than its unit went in, and in another order. The zero value is ready; one goroutine.
+// marks remembers what is known of the access units that a decoder holds, by presentation time,
+// because a picture comes out later than its unit went in, and in another order. The zero value is
+// ready; one goroutine.
 type marks struct {
 	keepData bool // MJPEG: the camera's own JPEG is the still
 	ring     [maxMarks]mark
@@ -34,7 +36,8 @@ func (m *marks) Add(u camera.AccessUnit) {
 	m.next = (m.next + 1) % maxMarks
 }
 
-// Damaged tells whether the picture depends on lost or damaged data. One that is not known is taken as damaged.
+// Damaged tells whether the picture depends on lost or damaged data. One that is not known is taken
+// as damaged.
 func (m *marks) Damaged(pts int64) bool {
 	k := m.find(pts)
 	return k == nil || k.damaged

@@ -26,25 +26,34 @@ type Metrics struct {
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	f := promauto.With(r)
 	perCamera := func(name, help string, more ...string) *prometheus.CounterVec {
-		return f.NewCounterVec(prometheus.CounterOpts{Name: "vmsbridge_agent_" + name, Help: help}, append([]string{"camera"}, more...))
+		return f.NewCounterVec(prometheus.CounterOpts{Name: "vmsbridge_agent_" + name, Help: help},
+			append([]string{"camera"}, more...))
 	}
 	return &Metrics{
-		pictures:       perCamera("pictures_total", "Pictures looked at for motion."),
-		damaged:        perCamera("pictures_damaged_total", "Pictures not looked at, because they depend on lost or damaged data."),
-		unitsDropped:   perCamera("access_units_dropped_total", "Access units dropped before the decoder, because it was behind."),
-		unitsSkipped:   perCamera("access_units_skipped_total", "Access units not decoded, because the camera takes more than its share of decoding time."),
+		pictures: perCamera("pictures_total", "Pictures looked at for motion."),
+		damaged: perCamera("pictures_damaged_total",
+			"Pictures not looked at, because they depend on lost or damaged data."),
+		unitsDropped: perCamera("access_units_dropped_total",
+			"Access units dropped before the decoder, because it was behind."),
+		unitsSkipped: perCamera("access_units_skipped_total",
+			"Access units not decoded, because the camera takes more than its share of decoding time."),
 		decodeFailures: perCamera("decode_failures_total", "Access units that could not be decoded."),
 		spans:          perCamera("spans_total", "Spans that began.", "type"),
 		stills:         perCamera("stills_total", "Stills stored.", "kind"),
 		stillFailures:  perCamera("still_failures_total", "Stills that could not be made or stored."),
-		detect: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_detect_seconds", Help: "Time that the detector takes for a picture.",
+		detect: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_detect_seconds",
+			Help:    "Time that the detector takes for a picture.",
 			Buckets: prometheus.ExponentialBuckets(25e-6, 2, 12)}, []string{"camera"}),
-		tamper: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_tamper_seconds", Help: "Time that the watch for tampering takes for a picture.",
+		tamper: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_tamper_seconds",
+			Help:    "Time that the watch for tampering takes for a picture.",
 			Buckets: prometheus.ExponentialBuckets(5e-6, 2, 12)}, []string{"camera"}),
-		tampered: f.NewGaugeVec(prometheus.GaugeOpts{Name: "vmsbridge_agent_tampered", Help: "1 while the camera's view is covered, blinded, out of focus, turned away or frozen."},
+		tampered: f.NewGaugeVec(prometheus.GaugeOpts{Name: "vmsbridge_agent_tampered",
+			Help: "1 while the camera's view is covered, blinded, out of focus, turned away or frozen."},
 			[]string{"camera"}),
-		withheld:           perCamera("spans_withheld_total", "Spans of motion not reported, because the view was covered or blinded and one in the minute is enough."),
-		firstPictureMissed: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_first_pictures_missed_total", Help: "Spans whose first picture could not be kept as a still."}),
+		withheld: perCamera("spans_withheld_total",
+			"Spans of motion not reported, because the view was covered or blinded and one in the minute is enough."),
+		firstPictureMissed: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_first_pictures_missed_total",
+			Help: "Spans whose first picture could not be kept as a still."}),
 	}
 }
 
@@ -60,9 +69,11 @@ func (m *Metrics) of(camera string) *counters {
 		tamper: m.tamper.WithLabelValues(camera)}
 }
 
-// begin gives a camera's series a value before anything happens, so that an alert sees the first step.
+// begin gives a camera's series a value before anything happens, so that an alert sees the first
+// step.
 func (m *Metrics) begin(camera string) {
-	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures, m.stillFailures, m.withheld} {
+	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures,
+		m.stillFailures, m.withheld} {
 		v.WithLabelValues(camera)
 	}
 	m.tampered.WithLabelValues(camera)
@@ -71,7 +82,8 @@ func (m *Metrics) begin(camera string) {
 // Forget drops the series of a camera that is no longer watched.
 func (m *Metrics) Forget(camera string) {
 	of := prometheus.Labels{"camera": camera}
-	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures, m.spans, m.stills,
+	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped,
+		m.unitsSkipped, m.decodeFailures, m.spans, m.stills,
 		m.stillFailures, m.detect, m.tamper, m.tampered, m.withheld} {
 		v.DeletePartialMatch(of)
 	}

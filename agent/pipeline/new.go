@@ -26,7 +26,8 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
-	p := &Pipeline{cfg: c, deps: r, log: log, detector: det, pace: NewSampler(c.Motion.Rate), spans: map[string]vms.Event{},
+	p := &Pipeline{cfg: c, deps: r, log: log, detector: det, pace: NewSampler(c.Motion.Rate),
+		spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: r.Now()}}
 	if tc, ok := TamperConfig(c.Motion); ok {
 		if p.view.watch, err = tamper.New(tc); err != nil {
@@ -43,7 +44,8 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 	}
 	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed, pace: r.Pace.of(c)}
 	if c.PreviewURL != "" {
-		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Pace.quality, m: r.Metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
+		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Pace.quality, m: r.Metrics, log: log,
+			queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
 			decoder: func(f codec.Format) *codec.Decoder { return r.Pool.Open(c.ID, f, 0) }}
 	}
 	return p, nil
@@ -51,8 +53,11 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 
 // source makes the reader of one stream.
 func (p *Pipeline) source(stream, url string) (*camera.Source, error) {
-	return camera.New(camera.Config{Now: p.deps.Now, Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
-		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.deps.Log, p.deps.Cameras)
+	return camera.New(camera.Config{Now: p.deps.Now, Camera: p.cfg.ID, Stream: stream, URL: url,
+		Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
+		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic,
+		TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.deps.Log,
+		p.deps.Cameras)
 }
 
 // motionURL is the stream that motion and previews are made from.
@@ -73,5 +78,6 @@ func (p *Pipeline) newestStill() time.Time {
 }
 
 func (p *Pipeline) mainState(s camera.Status) {
-	p.log.Info("main stream", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
+	p.log.Info("main stream", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width,
+		"height", s.Height, "transport", s.Transport)
 }

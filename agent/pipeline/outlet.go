@@ -7,8 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Outlet takes events and never makes the pipeline wait: Put one to be made durable, Touch the last activity of one that goes
-// on. EventWriter of agent/archive is one.
+// Outlet takes events and never makes the pipeline wait: Put one to be made durable, Touch the last
+// activity of one that goes on. EventWriter of agent/archive is one.
 type Outlet interface {
 	Put(ev vms.Event)
 	Touch(id string, last time.Time)

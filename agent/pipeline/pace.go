@@ -15,8 +15,8 @@ type pace struct {
 	mainToo             bool // this stream is also the full-resolution one
 }
 
-// Pace is how often and how large stills are kept, for all pipelines together. It may be set anew while they run. Safe for
-// concurrent use.
+// Pace is how often and how large stills are kept, for all pipelines together. It may be set anew
+// while they run. Safe for concurrent use.
 type Pace struct {
 	stills  atomic.Pointer[configs.Stills]
 	watched sync.Map // of cameras that somebody looks at: id → until when, a time.Time
@@ -44,5 +44,6 @@ func (p *Pace) of(c configs.Camera) pace {
 	if until, ok := p.watched.Load(c.ID); ok && time.Now().Before(until.(time.Time)) {
 		quiet = min(quiet, s.MotionInterval)
 	}
-	return pace{quiet: quiet, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth, mainToo: c.PreviewURL == ""}
+	return pace{quiet: quiet, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth,
+		mainToo: c.PreviewURL == ""}
 }

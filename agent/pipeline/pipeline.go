@@ -16,7 +16,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a panic), as an error.
+// Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a
+// panic), as an error.
 func (p *Pipeline) Run(ctx context.Context) error {
 	p.deps.Metrics.begin(p.cfg.ID)
 	p.lastSeen = p.newestStill()
@@ -38,8 +39,8 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	// The full-resolution stream is asked for once the other one has come: a wrong password then costs one refusal a round
-	// and not two, and cameras lock accounts after a few.
+	// The full-resolution stream is asked for once the other one has come: a wrong password then
+	// costs one refusal a round and not two, and cameras lock accounts after a few.
 	online := make(chan struct{})
 	come := sync.OnceFunc(func() { close(online) })
 	state := func(s camera.Status) {
@@ -192,8 +193,9 @@ func (p *Pipeline) gap() {
 	p.gapView()
 }
 
-// arrived notes that a picture came that can be used: the camera is there, and a gap has ended. (One that is damaged says
-// nothing: a camera that sends no other is in trouble, and its source says so.)
+// arrived notes that a picture came that can be used: the camera is there, and a gap has ended.
+// (One that is damaged says nothing: a camera that sends no other is in trouble, and its source
+// says so.)
 func (p *Pipeline) arrived(t time.Time) {
 	if p.lostWhy != "" {
 		if err := p.deps.Ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
@@ -210,7 +212,8 @@ func (p *Pipeline) arrived(t time.Time) {
 	p.setTrouble(camera.Status{})
 }
 
-// idle notes, while no picture comes, that the camera is still away: what ends this may be a power cut.
+// idle notes, while no picture comes, that the camera is still away: what ends this may be a power
+// cut.
 func (p *Pipeline) idle(now time.Time) {
 	if p.presence.now.connection != camera.Online.Connection() {
 		p.presence.Alive(now)
@@ -229,14 +232,15 @@ func (p *Pipeline) report(changes []motion.Change) {
 			p.began(c.Region, ev)
 		case motion.Ended:
 			delete(p.spans, c.Region)
-			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region", c.Region)
+			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region",
+				c.Region)
 			p.deps.Out.Put(ev)
 		}
 	}
 }
 
-// close ends what is open: the agent stops looking at this camera. After a panic nothing is sure but what was noted of the
-// open spans.
+// close ends what is open: the agent stops looking at this camera. After a panic nothing is sure
+// but what was noted of the open spans.
 func (p *Pipeline) close() {
 	_ = supervisor.Caught(func() error { p.gapView(); return nil })()
 	_ = supervisor.Caught(func() error { p.report(p.detector.Gap()); return nil })()

@@ -34,19 +34,22 @@ type bench struct {
 func newBench(t *testing.T, change func(*configs.Config)) *bench {
 	t.Helper()
 	cfg := configs.Default()
-	cfg.Cameras = []configs.Camera{{ID: "c", URL: "rtsp://127.0.0.1:1/cam", Enabled: true, Motion: configs.CameraMotion{Motion: cfg.Motion}}}
+	cfg.Cameras = []configs.Camera{{ID: "c", URL: "rtsp://127.0.0.1:1/cam", Enabled: true,
+		Motion: configs.CameraMotion{Motion: cfg.Motion}}}
 	if change != nil {
 		change(cfg)
 	}
 	log := slog.New(slog.DiscardHandler)
-	ring, err := stills.Open(filepath.Join(t.TempDir(), "stills"), stills.Options{MaxBytes: 16 << 20, SegmentBytes: 4 << 20})
+	ring, err := stills.Open(filepath.Join(t.TempDir(), "stills"),
+		stills.Options{MaxBytes: 16 << 20, SegmentBytes: 4 << 20})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ring.Close()) })
 	pool := codec.NewPool(codec.Options{Isolation: codec.InProcess})
 	t.Cleanup(func() { require.NoError(t, pool.Close()) })
 	d := &diary{touched: map[string]time.Time{}}
-	p, err := New(cfg.Cameras[0], Deps{Now: time.Now, Ring: ring, Out: d, Pool: pool, Metrics: NewMetrics(prometheus.NewRegistry()), Log: log,
-		Account: cfg.Bridge.Account, Pace: NewPace(cfg.Stills), Version: "1", Base: "http://x"})
+	p, err := New(cfg.Cameras[0],
+		Deps{Now: time.Now, Ring: ring, Out: d, Pool: pool, Metrics: NewMetrics(prometheus.NewRegistry()), Log: log,
+			Account: cfg.Bridge.Account, Pace: NewPace(cfg.Stills), Version: "1", Base: "http://x"})
 	require.NoError(t, err)
 	return &bench{p, d, ring}
 }
@@ -70,7 +73,8 @@ func (d *diary) newest(t *testing.T) []vms.Event {
 	place := map[string]int{}
 	for _, ev := range d.events {
 		require.Equal(t, ev.NaturalID(), ev.ID)
-		require.True(t, ev.Ongoing() || !ev.EndTimestamp.Before(ev.StartTimestamp.Time), "%s ends before it starts", ev.ID)
+		require.True(t, ev.Ongoing() || !ev.EndTimestamp.Before(ev.StartTimestamp.Time), "%s ends before it starts",
+			ev.ID)
 		i, ok := place[ev.ID]
 		if !ok {
 			i = len(out)

@@ -10,7 +10,8 @@ import (
 // aliveEvery is how often a camera's status span is noted as still going on.
 const aliveEvery = time.Minute
 
-// Resumed is the state in which a camera was when the bridge stopped, all times on the pipelines' scale.
+// Resumed is the state in which a camera was when the bridge stopped, all times on the pipelines'
+// scale.
 type Resumed struct {
 	Connection  string // a connectionStatus of the interface
 	Start, Last time.Time
@@ -18,22 +19,24 @@ type Resumed struct {
 	BeforeStart time.Time
 }
 
-// resumeWithin is how long nobody may have looked for a state to have gone on all the time: a restart, or one after a crash, which was
-// noted up to aliveEvery before.
+// resumeWithin is how long nobody may have looked for a state to have gone on all the time: a
+// restart, or one after a crash, which was noted up to aliveEvery before.
 const resumeWithin = aliveEvery + 30*time.Second
 
-// presence turns a camera's states into status events: one span for as long as the camera stays in a state, each ended
-// before the next one begins. Connecting, while nothing is known yet, is no state of the interface. One goroutine.
+// presence turns a camera's states into status events: one span for as long as the camera stays in
+// a state, each ended before the next one begins. Connecting, while nothing is known yet, is no
+// state of the interface. One goroutine.
 type presence struct {
 	author *author
 	out    Outlet
-	// resume is the state that the bridge left; nil: none, or it was taken up. It is asked again if it is not known yet and who asks waits.
+	// resume is the state that the bridge left; nil: none, or it was taken up. It is asked again if
+	// it is not known yet and who asks waits.
 	resume func(waits bool) (r Resumed, ok, later bool)
 	now    span
 }
 
-// Set notes that the camera is in state s since at. A camera that tries again after a failure stays in that failure's
-// state until the attempt has ended.
+// Set notes that the camera is in state s since at. A camera that tries again after a failure stays
+// in that failure's state until the attempt has ended.
 func (p *presence) Set(s camera.State, at time.Time) {
 	if s == camera.Connecting {
 		return
@@ -69,8 +72,9 @@ func (p *presence) Set(s camera.State, at time.Time) {
 	p.out.Put(p.author.Status(p.now, time.Time{}))
 }
 
-// takeUp goes on with the state that the bridge left when it stopped, if the camera is seen soon enough; if it still is in that state it
-// is told again. Otherwise that state ended when it was last seen, and is what was before.
+// takeUp goes on with the state that the bridge left when it stopped, if the camera is seen soon
+// enough; if it still is in that state it is told again. Otherwise that state ended when it was
+// last seen, and is what was before.
 func (p *presence) takeUp(r Resumed, connection string, at time.Time) (before string, beforeStart time.Time) {
 	was := span{connection: r.Connection, start: r.Start, before: r.Before, beforeStart: r.BeforeStart}
 	if at.Sub(r.Last) > resumeWithin {

@@ -20,7 +20,8 @@ func TestPresenceMakesOneSpanPerState(t *testing.T) {
 	p.Set(camera.Stale, at(5000))
 	p.Set(camera.Online, at(5000)) // in the same millisecond: still an event of its own
 	p.Close(at(9000))
-	require.Equal(t, []spell{{"online", 100, 5000}, {"deviceOffline", 5000, 5001}, {"online", 5001, 9000}}, spells(t, d))
+	require.Equal(t, []spell{{"online", 100, 5000}, {"deviceOffline", 5000, 5001}, {"online", 5001, 9000}},
+		spells(t, d))
 }
 
 // spell is a status event; end is -1 for one that goes on.
@@ -44,13 +45,14 @@ func spells(t *testing.T, d *diary) (got []spell) {
 			} `json:"newStatus"`
 		}
 		require.NoError(t, ev.Data[1].Into(&status))
-		got = append(got, spell{status.NewStatus.ConnectionStatus, int(ev.StartTimestamp.Sub(epoch).Milliseconds()), end})
+		got = append(got, spell{status.NewStatus.ConnectionStatus, int(ev.StartTimestamp.Sub(epoch).Milliseconds()),
+			end})
 	}
 	return got
 }
 
-// Over a restart the state goes on if the camera still is in it, ends where the next one begins if it is not, and ended when it was last
-// seen if nobody looked for too long.
+// Over a restart the state goes on if the camera still is in it, ends where the next one begins if
+// it is not, and ended when it was last seen if nobody looked for too long.
 func TestAStateGoesOnOverARestart(t *testing.T) {
 	for name, c := range map[string]struct {
 		state camera.State
@@ -79,7 +81,8 @@ func TestAStateGoesOnOverARestart(t *testing.T) {
 				next.Set(c.state, at(c.at))
 			}
 			require.Equal(t, c.want, spells(t, d))
-			require.Equal(t, map[bool]int{true: 3, false: 1}[c.state == camera.Online], asked, "again while it is not known yet")
+			require.Equal(t, map[bool]int{true: 3, false: 1}[c.state == camera.Online], asked,
+				"again while it is not known yet")
 			last := d.newest(t)
 			if len(c.want) > 1 {
 				require.Contains(t, last[len(last)-1].DataSchemas, vms.SchemaPreviousStatus)

@@ -7,22 +7,24 @@ import (
 	"vmsbridge/agent/camera"
 )
 
-// What a camera may have waiting for its decoder: about four seconds of a fast stream, or the bytes of two large groups
-// of pictures, whichever is less.
+// What a camera may have waiting for its decoder: about four seconds of a fast stream, or the bytes
+// of two large groups of pictures, whichever is less.
 const (
 	maxQueuedUnits = 120
 	maxQueuedBytes = 24 << 20
 )
 
-// item is what a camera's source hands to its pipeline, in order: an access unit or a change of state.
+// item is what a camera's source hands to its pipeline, in order: an access unit or a change of
+// state.
 type item struct {
 	unit   camera.AccessUnit
 	status *camera.Status
 }
 
-// queue stands between the RTSP reader, which must never wait, and the decoder, which may. When the decoder falls
-// behind, all waiting access units are dropped and counted, and the stream goes on at the next random access point;
-// changes of state are never dropped. One reader, any number of writers.
+// queue stands between the RTSP reader, which must never wait, and the decoder, which may. When the
+// decoder falls behind, all waiting access units are dropped and counted, and the stream goes on at
+// the next random access point; changes of state are never dropped. One reader, any number of
+// writers.
 type queue struct {
 	mu       sync.Mutex // guards all below but wake
 	items    []item
@@ -37,7 +39,8 @@ type queue struct {
 	wake chan struct{} // buffered 1: something came
 }
 
-// newQueue makes an empty queue. count is told how many units were dropped, by whoever puts; it must not block.
+// newQueue makes an empty queue. count is told how many units were dropped, by whoever puts; it
+// must not block.
 func newQueue(count func(n int)) *queue { return &queue{count: count, wake: make(chan struct{}, 1)} }
 
 // handler makes a source fill the queue. state is told of each change before it is queued.
@@ -129,8 +132,8 @@ func (q *queue) slotLocked(now time.Time) *slot {
 	return s
 }
 
-// Losing is the share of access units dropped in the last minute, if some are dropped again and again; a single time that
-// the decoder was behind does not count.
+// Losing is the share of access units dropped in the last minute, if some are dropped again and
+// again; a single time that the decoder was behind does not count.
 func (q *queue) Losing(now time.Time) float64 {
 	const often, much = 3, 0.05
 	q.mu.Lock()

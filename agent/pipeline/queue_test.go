@@ -17,7 +17,8 @@ func TestQueueDropsToTheNextRandomAccessPointButKeepsStates(t *testing.T) {
 	for range maxQueuedUnits {
 		q.PutUnit(camera.AccessUnit{})
 	}
-	// The unit that found the queue full emptied it; it and those after it wait for a random access point.
+	// The unit that found the queue full emptied it; it and those after it wait for a random access
+	// point.
 	require.EqualValues(t, maxQueuedUnits+1, q.Dropped())
 	q.PutUnit(camera.AccessUnit{})
 	q.PutUnit(camera.AccessUnit{RandomAccess: true, Width: 7})
@@ -48,7 +49,8 @@ func TestQueueBoundsItsBytes(t *testing.T) {
 func TestQueueBeginsAnewWhereItDroppedTheBeginning(t *testing.T) {
 	counted := 0
 	q := newQueue(func(n int) { counted += n })
-	q.PutUnit(camera.AccessUnit{Codec: camera.H265, RandomAccess: true, NewStream: true}) // the camera came back with another codec
+	// the camera came back with another codec
+	q.PutUnit(camera.AccessUnit{Codec: camera.H265, RandomAccess: true, NewStream: true})
 	for range maxQueuedUnits {
 		q.PutUnit(camera.AccessUnit{Codec: camera.H265})
 	}
@@ -63,7 +65,8 @@ func TestQueueBeginsAnewWhereItDroppedTheBeginning(t *testing.T) {
 	require.Equal(t, maxQueuedUnits+1, counted, "each drop is counted in the metrics")
 }
 
-// Drops that go on are told with their share; a single time that the decoder was behind is not, nor what is long past.
+// Drops that go on are told with their share; a single time that the decoder was behind is not, nor
+// what is long past.
 func TestQueueTellsPersistentDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(func(int) {})

@@ -14,14 +14,16 @@ type album interface {
 	Append(stills.Still) error
 }
 
-// developer makes the JPEG of a picture that has just come out of a decoder, at most maxWidth wide (0: as it is).
+// developer makes the JPEG of a picture that has just come out of a decoder, at most maxWidth wide
+// (0: as it is).
 type developer interface {
 	Still(ctx context.Context, p codec.Picture, maxWidth int) ([]byte, error)
 }
 
-// recorder decides which pictures of a camera's motion stream become stills: while it is quiet one an interval, in motion
-// one every half second, and always the first picture of a span, which is known to be the first only when the motion is
-// confirmed some pictures later; until then the candidates' stills wait here. One goroutine.
+// recorder decides which pictures of a camera's motion stream become stills: while it is quiet one
+// an interval, in motion one every half second, and always the first picture of a span, which is
+// known to be the first only when the motion is confirmed some pictures later; until then the
+// candidates' stills wait here. One goroutine.
 type recorder struct {
 	camera string
 	pace   pace
@@ -42,8 +44,8 @@ type developed struct {
 	jpeg []byte
 }
 
-// Came tells that so many pictures came out of the decoder, which are now looked at one by one. Seen
-// is called after each.
+// Came tells that so many pictures came out of the decoder, which are now looked at one by one.
+// Seen is called after each.
 func (r *recorder) Came(n int) { r.held.next, r.held.came = r.held.came+1, r.held.came+n }
 
 // Seen makes the stills of those candidates that the decoder will not keep any longer. It blocks
@@ -70,7 +72,8 @@ func (r *recorder) Picture(ctx context.Context, p codec.Picture, t time.Time, re
 		if t.After(start) && r.lastPreview.Before(start) {
 			r.m.firstPictureMissed.Inc()
 		}
-		// Where nothing was held (a span of a region that begins while something moves elsewhere), this is the next best.
+		// Where nothing was held (a span of a region that begins while something moves elsewhere),
+		// this is the next best.
 		r.take(ctx, p, t, r.lastPreview.Before(start) || due(t, r.lastPreview, r.pace.motion),
 			r.pace.mainToo && (r.lastMain.Before(start) || due(t, r.lastMain, r.pace.main)))
 	case res.Moving:
@@ -173,7 +176,8 @@ func (r *recorder) interval(kind stills.Kind) time.Duration {
 	return r.pace.main
 }
 
-// Keep stores a picture's stills now, whatever the pace says, unless it is stored already. It blocks while JPEGs are made.
+// Keep stores a picture's stills now, whatever the pace says, unless it is stored already. It
+// blocks while JPEGs are made.
 func (r *recorder) Keep(ctx context.Context, p codec.Picture, t time.Time) {
 	r.take(ctx, p, t, !r.lastPreview.Equal(t), r.pace.mainToo && !r.lastMain.Equal(t))
 }
@@ -231,8 +235,8 @@ func (r *recorder) last(kind stills.Kind) time.Time {
 	return r.lastMain
 }
 
-// due tells whether an interval has passed, with some room for the jitter of capture times. A clock that stepped back
-// makes a still due.
+// due tells whether an interval has passed, with some room for the jitter of capture times. A clock
+// that stepped back makes a still due.
 func due(t, last time.Time, interval time.Duration) bool {
 	d := t.Sub(last)
 	return d < 0 || d >= interval-min(interval/10, 30*time.Millisecond)

@@ -58,8 +58,10 @@ func look(t *testing.T, r *recorder, ms, pictures int, res motion.Result) {
 
 func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedLater(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
-		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, previewWidth: 640, mainToo: true}}
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()),
+		fail: func(err error) { t.Error(err) },
+		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, previewWidth: 640,
+			mainToo: true}}
 	for ms := 0; ms <= 30000; ms += 100 {
 		var res motion.Result
 		switch {
@@ -86,8 +88,10 @@ func TestRecorderMakesNoStillOfWhatComesToNothing(t *testing.T) {
 	for _, between := range []int{1, 2, 3, 4, 7} { // pictures decoded for one that is looked at
 		var kept shelf
 		f := &flash{}
-		r := &recorder{camera: "c", album: &kept, dev: f, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
-			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, previewWidth: 320, mainToo: true}}
+		r := &recorder{camera: "c", album: &kept, dev: f, m: NewMetrics(prometheus.NewRegistry()),
+			fail: func(err error) { t.Error(err) },
+			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second,
+				previewWidth: 320, mainToo: true}}
 		look(t, r, 0, between, motion.Result{})
 		require.Equal(t, 1, f.made)
 		short := (codec.Kept - 1) / between
@@ -107,7 +111,8 @@ func TestRecorderMakesNoStillOfWhatComesToNothing(t *testing.T) {
 			}
 			look(t, r, begin+100*long, between, motion.Result{Moving: true,
 				Changes: []motion.Change{{Kind: motion.Began, Start: at(begin)}}})
-			require.Contains(t, kept.times(stills.Preview), begin, "%d decoded for one, confirmed after %d", between, long)
+			require.Contains(t, kept.times(stills.Preview), begin, "%d decoded for one, confirmed after %d", between,
+				long)
 			require.Contains(t, kept.times(stills.Main), begin, "%d decoded for one, confirmed after %d", between, long)
 			for k := range 10 {
 				look(t, r, begin+5000+100*k, between, motion.Result{})
@@ -120,7 +125,8 @@ func TestRecorderMakesNoStillOfWhatComesToNothing(t *testing.T) {
 // A decoder that was lost has no pictures any more: nobody asks it for them.
 func TestRecorderForgetsWhatTheDecoderLost(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()),
+		fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 	look(t, r, 0, 1, motion.Result{})
 	look(t, r, 100, 1, motion.Result{Candidate: true})
@@ -133,7 +139,8 @@ func TestRecorderForgetsWhatTheDecoderLost(t *testing.T) {
 
 func TestRecorderKeepsThePictureOfASpanThatBeginsAtOnce(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()),
+		fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second}}
 	look(t, r, 0, 1, motion.Result{})
 	look(t, r, 100, 1, motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(100)}}})
@@ -150,28 +157,32 @@ func TestDueAfterAClockThatStepsBack(t *testing.T) {
 func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.T) {
 	for _, wait := range []int{300, 2000, 20_000} { // of something small, creeping; with a min_duration
 		var kept shelf
-		r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+		r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()),
+			fail: func(err error) { t.Error(err) },
 			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 		for ms := 0; ms < 12_000+wait; ms += 100 {
 			look(t, r, ms, 1, motion.Result{Candidate: ms >= 11_700}) // a leaf, and then the thing itself
 			require.LessOrEqual(t, len(r.held.previews)+len(r.held.mains), maxPreviews+maxMains)
 			require.Less(t, len(r.held.pictures), codec.Kept)
 		}
-		look(t, r, 12_000+wait, 1, motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(12_000)}}})
+		look(t, r, 12_000+wait, 1,
+			motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(12_000)}}})
 		if wait <= 2000 {
 			require.Contains(t, kept.times(stills.Preview), 12_000, "confirmed after %d ms", wait)
 		}
 		first := func(k stills.Kind) int {
 			return slices.IndexFunc(kept.times(k), func(ms int) bool { return ms >= 12_000 && ms < 12_500 })
 		}
-		require.GreaterOrEqual(t, first(stills.Preview), 0, "confirmed after %d ms: %v", wait, kept.times(stills.Preview))
+		require.GreaterOrEqual(t, first(stills.Preview), 0, "confirmed after %d ms: %v", wait,
+			kept.times(stills.Preview))
 		if wait <= 2000 {
 			require.GreaterOrEqual(t, first(stills.Main), 0, "confirmed after %d ms: %v", wait, kept.times(stills.Main))
 		}
 		last := 12_000
 		for _, ms := range kept.times(stills.Preview) {
 			if ms > last {
-				require.LessOrEqual(t, ms-last, 500, "previews in motion, confirmed after %d ms: %v", wait, kept.times(stills.Preview))
+				require.LessOrEqual(t, ms-last, 500, "previews in motion, confirmed after %d ms: %v", wait,
+					kept.times(stills.Preview))
 				last = ms
 			}
 		}
@@ -180,7 +191,8 @@ func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.
 
 func TestRecorderKeepsStillsOfARegionsSpanThatBeginsWhileSomethingMoves(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()),
+		fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 	for ms := 0; ms <= 1900; ms += 100 {
 		res := motion.Result{Moving: true}

@@ -24,15 +24,15 @@ func DetectorConfig(m configs.CameraMotion) motion.Config {
 	return c
 }
 
-// Sampler chooses the pictures that are looked at, of all that come. Its zero value takes every one.
-// Not safe for concurrent use.
+// Sampler chooses the pictures that are looked at, of all that come. Its zero value takes every
+// one. Not safe for concurrent use.
 type Sampler struct {
 	interval time.Duration
 	last     time.Time
 }
 
-// NewSampler looks at about so many pictures a second; 0 or less takes every one. A quarter is allowed
-// for, so that a camera whose rate is the wanted one is looked at in full.
+// NewSampler looks at about so many pictures a second; 0 or less takes every one. A quarter is
+// allowed for, so that a camera whose rate is the wanted one is looked at in full.
 func NewSampler(perSecond float64) Sampler {
 	if perSecond <= 0 {
 		return Sampler{}

@@ -7,9 +7,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// starts are the times at which the newest span of each region begins, as its event says it. An event is known by camera, type
-// and start (vms.Event.NaturalID), and who steps into two regions that overlap begins to move in both with one picture: of two such events the later would
-// replace the earlier. So no two regions have the same start; one of them has it a millisecond later. The zero value is ready. One goroutine.
+// starts are the times at which the newest span of each region begins, as its event says it. An
+// event is known by camera, type and start (vms.Event.NaturalID), and who steps into two regions
+// that overlap begins to move in both with one picture: of two such events the later would replace
+// the earlier. So no two regions have the same start; one of them has it a millisecond later. The
+// zero value is ready. One goroutine.
 type starts []regionStart
 
 type regionStart struct {
@@ -17,7 +19,8 @@ type regionStart struct {
 	seen, given time.Time // as the detector says it; as the event says it
 }
 
-// of is the start for the event of a region's span that the detector says began at seen: the same at its begin and at its end.
+// of is the start for the event of a region's span that the detector says began at seen: the same
+// at its begin and at its end.
 func (s *starts) of(region string, seen time.Time) time.Time {
 	own := slices.IndexFunc(*s, func(r regionStart) bool { return r.region == region })
 	if own < 0 {
@@ -27,7 +30,9 @@ func (s *starts) of(region string, seen time.Time) time.Time {
 		return (*s)[own].given
 	}
 	given := seen
-	for slices.ContainsFunc(*s, func(r regionStart) bool { return r.region != region && vms.At(r.given).Equal(vms.At(given).Time) }) {
+	for slices.ContainsFunc(*s, func(r regionStart) bool {
+		return r.region != region && vms.At(r.given).Equal(vms.At(given).Time)
+	}) {
 		given = given.Add(time.Millisecond)
 	}
 	(*s)[own].seen, (*s)[own].given = seen, given

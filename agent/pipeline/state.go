@@ -13,7 +13,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its goroutines.
+// Pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its
+// goroutines.
 type Pipeline struct {
 	cfg      configs.Camera
 	deps     Deps
@@ -47,10 +48,12 @@ func (p *Pipeline) setState(s camera.Status) {
 	p.mu.Lock()
 	p.state = s
 	p.mu.Unlock()
-	p.log.Info("camera", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
+	p.log.Info("camera", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height",
+		s.Height, "transport", s.Transport)
 }
 
-// setTrouble notes what keeps the decoder from giving pictures of a camera that is online; zero: nothing does.
+// setTrouble notes what keeps the decoder from giving pictures of a camera that is online; zero:
+// nothing does.
 func (p *Pipeline) setTrouble(s camera.Status) {
 	p.mu.Lock()
 	news := s.State != p.trouble.State || s.Reason != p.trouble.Reason
@@ -76,7 +79,8 @@ func (p *Pipeline) State() camera.Status {
 	return p.state
 }
 
-// MainRefused is why the camera's full-resolution stream cannot be decoded, "" if it can. Safe for concurrent use.
+// MainRefused is why the camera's full-resolution stream cannot be decoded, "" if it can. Safe for
+// concurrent use.
 func (p *Pipeline) MainRefused() string {
 	if p.main == nil {
 		return ""
@@ -87,8 +91,8 @@ func (p *Pipeline) MainRefused() string {
 	return ""
 }
 
-// Losing is the share of the camera's pictures that the decoder did not come to in the last minute, if that goes on. Safe
-// for concurrent use.
+// Losing is the share of the camera's pictures that the decoder did not come to in the last minute,
+// if that goes on. Safe for concurrent use.
 func (p *Pipeline) Losing() float64 {
 	if p.queue == nil { // the zero Pipeline, which panics when it runs
 		return 0
@@ -96,8 +100,8 @@ func (p *Pipeline) Losing() float64 {
 	return p.queue.Losing(time.Now())
 }
 
-// Turned is when the pipeline's consumer last took something up or found nothing to do, which it does once a minute at least; zero
-// before it runs. Safe for concurrent use.
+// Turned is when the pipeline's consumer last took something up or found nothing to do, which it
+// does once a minute at least; zero before it runs. Safe for concurrent use.
 func (p *Pipeline) Turned() time.Time {
 	if n := p.turned.Load(); n != 0 {
 		return time.Unix(0, n)
@@ -105,8 +109,9 @@ func (p *Pipeline) Turned() time.Time {
 	return time.Time{}
 }
 
-// stuckAfter is how long a camera's pipeline may take over one thing before it counts as standing still. It comes round once a
-// minute when there is nothing to do, and a decoder that hangs is replaced within seconds.
+// stuckAfter is how long a camera's pipeline may take over one thing before it counts as standing
+// still. It comes round once a minute when there is nothing to do, and a decoder that hangs is
+// replaced within seconds.
 const stuckAfter = 3 * time.Minute
 
 // Stuck reports whether the pipeline stands still. Safe for concurrent use.

@@ -8,8 +8,8 @@ import (
 	"vmsbridge/agent/codec"
 )
 
-// Still makes the JPEG of a picture: an MJPEG camera's own bytes, whatever their width, where they are good; else the
-// decoder's.
+// Still makes the JPEG of a picture: an MJPEG camera's own bytes, whatever their width, where they
+// are good; else the decoder's.
 func (p *Pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) ([]byte, error) {
 	if own := p.marks.Data(pic.PTS); own != nil {
 		if _, _, err := codec.CheckJPEG(own); err == nil {

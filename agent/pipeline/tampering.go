@@ -11,20 +11,24 @@ import (
 )
 
 const (
-	// viewKey is the place of a tamper span among a pipeline's spans; no region's id can have a slash.
+	// viewKey is the place of a tamper span among a pipeline's spans; no region's id can have a
+	// slash.
 	viewKey = "/view"
-	// withholdFor is the least time between the starts of two spans of motion of one region that are reported while the view is covered or
-	// blinded. A hand that trembles before the lens, or a lamp, else makes one after the other; and if it was no tampering after all, motion
-	// is still heard of.
+	// withholdFor is the least time between the starts of two spans of motion of one region that
+	// are reported while the view is covered or blinded. A hand that trembles before the lens, or a
+	// lamp, else makes one after the other; and if it was no tampering after all, motion is still
+	// heard of.
 	withholdFor = time.Minute
-	// doubtStills is the least time between two stills kept because the view began to look tampered with.
+	// doubtStills is the least time between two stills kept because the view began to look tampered
+	// with.
 	doubtStills = 2 * time.Second
 )
 
 // Tampered is what was done to the camera's view, as far as it is known. Safe for concurrent use.
 func (p *Pipeline) Tampered() tamper.Reason { return tamper.Reason(p.view.reason.Load()) }
 
-// guardView looks whether the view is the camera's own. A still is kept of the first picture that is not, before anyone hears of it.
+// guardView looks whether the view is the camera's own. A still is kept of the first picture that
+// is not, before anyone hears of it.
 func (p *Pipeline) guardView(ctx context.Context, pic codec.Picture, look motion.Picture) {
 	w := p.view.watch
 	if w == nil {
@@ -80,7 +84,8 @@ func (p *Pipeline) reportView(changes []tamper.Change) {
 		case tamper.Ended:
 			delete(p.spans, viewKey)
 			p.setTampered(tamper.None)
-			p.log.Info("the view is as it should be", "reason", c.Reason.String(), "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "accepted", c.Accepted)
+			p.log.Info("the view is as it should be", "reason", c.Reason.String(), "start", ev.StartTimestamp.String(),
+				"end", ev.EndTimestamp.String(), "accepted", c.Accepted)
 		}
 		p.deps.Out.Put(ev)
 	}
@@ -102,8 +107,9 @@ func (p *Pipeline) setTampered(r tamper.Reason) {
 	}
 }
 
-// withhold tells whether a change of motion is not to be reported now. Of each region and of the whole picture, the first span that
-// begins while the view is covered or blinded is, and then one in the minute.
+// withhold tells whether a change of motion is not to be reported now. Of each region and of the
+// whole picture, the first span that begins while the view is covered or blinded is, and then one
+// in the minute.
 func (p *Pipeline) withhold(c motion.Change, ev vms.Event) bool {
 	v := &p.view
 	if c.Kind == motion.Ended {

@@ -20,7 +20,8 @@ import (
 // spoilt is a scene in which someone tampers, as an MJPEG camera sends it, and when.
 func spoilt(t *testing.T, name string, seed uint64) ([]camera.AccessUnit, clip.Tampering) {
 	t.Helper()
-	film := clip.Draw(t, "--scene", name, "--seed", fmt.Sprint(seed), "--codec", "mjpeg", "--size", "320x176", "--fps", "10")
+	film := clip.Draw(t, "--scene", name, "--seed", fmt.Sprint(seed), "--codec", "mjpeg", "--size", "320x176", "--fps",
+		"10")
 	require.Len(t, film.Tampering, 1)
 	return unitsOf(film), film.Tampering[0]
 }
@@ -80,7 +81,8 @@ func TestTamperingBecomesAnEventWithItsStill(t *testing.T) {
 			require.False(t, ev.Ongoing())
 			require.Equal(t, vms.CreatorMotion, ev.CreatorID, "so that the start after a crash ends it")
 			// Not before it begins to show, but for two looks of the watch.
-			require.WithinRange(t, ev.StartTimestamp.Time, epoch.Add(truth.From-time.Second), epoch.Add(truth.Start+2*time.Second))
+			require.WithinRange(t, ev.StartTimestamp.Time, epoch.Add(truth.From-time.Second),
+				epoch.Add(truth.Start+2*time.Second))
 			require.WithinDuration(t, epoch.Add(truth.End), ev.EndTimestamp.Time, 3*time.Second)
 			require.Equal(t, name, reason(t, ev))
 			require.Equal(t, tamper.None, b.Tampered())
@@ -131,7 +133,8 @@ func TestTamperSpansNeverStayOpen(t *testing.T) {
 	})
 }
 
-// While the view is covered, one span of motion in the minute is enough; what goes on when it is free again is told.
+// While the view is covered, one span of motion in the minute is enough; what goes on when it is
+// free again is told.
 func TestMotionBehindACoverIsNoStorm(t *testing.T) {
 	b := newBench(t, nil)
 	change := func(k motion.ChangeKind, ms int) {

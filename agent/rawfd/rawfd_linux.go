@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reader reads r, if r is a *os.File or a connection of the kernel's that does not block; else it is
-// r. It is for one goroutine. Errors are those of r, io.EOF at the end.
+// Reader reads r, if r is a *os.File or a connection of the kernel's that does not block; else it
+// is r. It is for one goroutine. Errors are those of r, io.EOF at the end.
 func Reader(r io.Reader) io.Reader {
 	if raw := rawConn(r); raw != nil {
 		return newDescriptor(raw)
@@ -18,8 +18,8 @@ func Reader(r io.Reader) io.Reader {
 	return r
 }
 
-// Writer writes w, as Reader reads. Write returns after all is written, or with how much was and why
-// no more, which may be os.ErrDeadlineExceeded.
+// Writer writes w, as Reader reads. Write returns after all is written, or with how much was and
+// why no more, which may be os.ErrDeadlineExceeded.
 func Writer(w io.Writer) io.Writer {
 	if raw := rawConn(w); raw != nil {
 		return newDescriptor(raw)

@@ -26,7 +26,8 @@ func TestChange(t *testing.T) {
 		"--password", "s3cret-in-the-file", "--auth", "digest", "--path", "/user=viewer&password=s3cret")
 	others, _ := harness.Camera(t, "--codec", "mjpeg", "--size", "320x184", "--fps", "10", "--user", "viewer",
 		"--password", "s3cret-2", "--auth", "digest")
-	b := newBench(t, "cameras:\n  - id: gate # its id\n    url: "+urls[0]+"\n    username: viewer\n    password: s3cret-in-the-file\n# end\n")
+	b := newBench(t, "cameras:\n  - id: gate # its id\n    url: "+urls[0]+"\n    username: viewer\n    password: "+
+		"s3cret-in-the-file\n# end\n")
 	off := false
 	require.NoError(t, b.Change(t.Context(), "gate", Change{Name: "Tor: 1", Enabled: &off}))
 	require.Len(t, b.reloads, 1)
@@ -41,23 +42,27 @@ func TestChange(t *testing.T) {
 	on := true
 	require.NoError(t, b.Change(t.Context(), "gate", Change{Enabled: &on, Trial: trial.ID}))
 	c := b.load()[0]
-	require.Equal(t, []any{"Tor: 1", true, urls[0], "s3cret-in-the-file", ""}, []any{c.Name, c.Enabled, c.URL, c.Password.Reveal(), c.PasswordFile})
+	require.Equal(t, []any{"Tor: 1", true, urls[0], "s3cret-in-the-file", ""},
+		[]any{c.Name, c.Enabled, c.URL, c.Password.Reveal(), c.PasswordFile})
 
 	// It goes to no other address, and to no other user.
-	for _, d := range []Draft{{URL: others[0], Username: "viewer"}, {URL: list[0].URL, Username: "root"}, {URL: "10.0.0.9", Username: "viewer"},
+	for _, d := range []Draft{{URL: others[0], Username: "viewer"}, {URL: list[0].URL, Username: "root"},
+		{URL: "10.0.0.9", Username: "viewer"},
 		{URL: list[0].URL, PreviewURL: others[0], Username: "viewer"}} {
 		d.Camera = "gate"
 		_, err = b.Try(t.Context(), d)
 		require.ErrorContains(t, err, "password again", d.URL)
 	}
-	trial, err = b.Try(t.Context(), Draft{Camera: "gate", URL: others[0], Username: "viewer", Password: configs.NewSecret("s3cret-2")})
+	trial, err = b.Try(t.Context(),
+		Draft{Camera: "gate", URL: others[0], Username: "viewer", Password: configs.NewSecret("s3cret-2")})
 	require.NoError(t, err)
 	require.ErrorContains(t, b.Change(t.Context(), "attic", Change{Trial: trial.ID}), "no camera attic")
 	_, err = b.AddTried(t.Context(), trial.ID, "Other")
 	require.ErrorContains(t, err, "test the camera again", "a test of one camera is not another's")
 	require.NoError(t, b.Change(t.Context(), "gate", Change{Trial: trial.ID}))
 	c = b.load()[0]
-	require.Equal(t, []any{others[0], "s3cret-2", b.beside("secrets/gate.password")}, []any{c.URL, c.Password.Reveal(), c.PasswordFile})
+	require.Equal(t, []any{others[0], "s3cret-2", b.beside("secrets/gate.password")},
+		[]any{c.URL, c.Password.Reveal(), c.PasswordFile})
 	require.NotContains(t, b.text(), "s3cret-in-the-file")
 	require.Contains(t, b.text(), "# its id")
 	require.Contains(t, b.text(), "# end")
@@ -78,7 +83,8 @@ func TestChange(t *testing.T) {
 
 func TestChangesThatAreRefused(t *testing.T) {
 	b := newBench(t, begun)
-	for why, c := range map[string]Change{"line break": {Name: "a\nb"}, "Give the camera a name": {Name: "  "}, "test the camera again": {Trial: "x"}} {
+	for why, c := range map[string]Change{"line break": {Name: "a\nb"}, "Give the camera a name": {Name: "  "},
+		"test the camera again": {Trial: "x"}} {
 		b.refused(b.Change(t.Context(), "gate", c), why)
 	}
 	b.problems = []string{"the card is full"}

@@ -7,6 +7,6 @@
 //	s := setup.New(setup.Options{File: file, Reload: reload})
 //	id, err := s.Add(ctx, setup.Draft{Name: "Gate", URL: found.URL, Username: "viewer", Password: p})
 //
-// Its neighbours: agent/discover asks by ONVIF, agent/camera by RTSP, agent/codec makes the picture,
-// configs edits the text. The page (agent/api) and the commands probe and discover use it.
+// Its neighbours: agent/discover asks by ONVIF, agent/camera by RTSP, agent/codec makes the
+// picture, configs edits the text. The page (agent/api) and the commands probe and discover use it.
 package setup

@@ -15,8 +15,8 @@ import (
 
 // Draft is a camera as a person describes it.
 type Draft struct {
-	// Camera is the id of the one that is to be changed, for Try; "" for a new one. Without a password
-	// its own is used, as long as it goes to the same place.
+	// Camera is the id of the one that is to be changed, for Try; "" for a new one. Without a
+	// password its own is used, as long as it goes to the same place.
 	Camera string
 	Name   string
 	// URL is rtsp://… or rtsps://…, and for Try also a host, host:port or the http://… of an ONVIF

@@ -97,8 +97,8 @@ func (e *NoStreamError) Error() string {
 // Unwrap is what the camera did.
 func (e *NoStreamError) Unwrap() error { return e.Err }
 
-// Find turns the address of a camera, which IsHost, into that of its streams: it asks by ONVIF, then
-// tries the usual paths with cfg. It blocks until one is found or ctx is done; the error is a
+// Find turns the address of a camera, which IsHost, into that of its streams: it asks by ONVIF,
+// then tries the usual paths with cfg. It blocks until one is found or ctx is done; the error is a
 // *NoStreamError.
 func Find(ctx context.Context, cfg camera.Config, p Progress) (Found, error) {
 	host, port := cfg.URL, "554"
@@ -155,7 +155,8 @@ func askONVIF(ctx context.Context, address string, cfg camera.Config) (Found, er
 		return Found{}, errors.New("it has no video stream")
 	}
 	main, preview := told.Choose()
-	f := Found{URL: main.URL, Name: strings.TrimSpace(told.Manufacturer + " " + told.Model), Serial: told.Serial, By: "ONVIF"}
+	f := Found{URL: main.URL, Name: strings.TrimSpace(told.Manufacturer + " " + told.Model), Serial: told.Serial,
+		By: "ONVIF"}
 	if preview != nil {
 		f.PreviewURL = preview.URL
 	}

@@ -17,8 +17,8 @@ type Picture struct {
 	Took          time.Duration // from the access unit to the picture
 }
 
-// FirstPicture decodes what a probe has seen, in a decoder process of its own, until a picture comes
-// out. libraries are folders that are searched for libavcodec before the system's.
+// FirstPicture decodes what a probe has seen, in a decoder process of its own, until a picture
+// comes out. libraries are folders that are searched for libavcodec before the system's.
 func FirstPicture(ctx context.Context, r camera.Report, libraries []string) (Picture, error) {
 	began := time.Now()
 	pool := codec.NewPool(codec.Options{LibraryDirs: libraries, PerProcess: 1})

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ReplaceFile gives a file another content, with the mode and owner that it has. Where only its group may write its folder, it becomes
-// the caller's, and stays its group's.
+// ReplaceFile gives a file another content, with the mode and owner that it has. Where only its
+// group may write its folder, it becomes the caller's, and stays its group's.
 func ReplaceFile(path string, content []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -26,8 +26,9 @@ func ReplaceFile(path string, content []byte) error {
 	return Replace(path, content, info.Mode().Perm(), uid, gid)
 }
 
-// Replace writes beside the file and renames: nobody sees half of it, a full disk leaves the old content, and a power cut the old or
-// the new one. uid and gid are who the file is to belong to, -1 for whoever runs this.
+// Replace writes beside the file and renames: nobody sees half of it, a full disk leaves the old
+// content, and a power cut the old or the new one. uid and gid are who the file is to belong to, -1
+// for whoever runs this.
 func Replace(path string, content []byte, mode fs.FileMode, uid, gid int) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 )
 
-// WriteSecret writes a file that only its owner can read. One that is there is replaced. Where root does it for a service that has
-// a user of its own, the service's group may read it: that of the folder in which the configuration is.
+// WriteSecret writes a file that only its owner can read. One that is there is replaced. Where root
+// does it for a service that has a user of its own, the service's group may read it: that of the
+// folder in which the configuration is.
 func WriteSecret(path, secret string) error {
 	folder, mode, gid := filepath.Dir(path), fs.FileMode(0o600), -1
 	if info, err := os.Stat(filepath.Dir(folder)); err == nil && os.Geteuid() == 0 {

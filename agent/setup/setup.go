@@ -70,8 +70,8 @@ func (s *Setup) Cameras() ([]Camera, error) {
 	return list, nil
 }
 
-// Add writes a camera into the file and has the bridge watch it. It returns the camera's id, made of
-// its name.
+// Add writes a camera into the file and has the bridge watch it. It returns the camera's id, made
+// of its name.
 func (s *Setup) Add(ctx context.Context, d Draft) (string, error) {
 	if err := d.check(); err != nil {
 		return "", err
@@ -157,10 +157,12 @@ func (s *Setup) Change(ctx context.Context, id string, c Change) error {
 			return err
 		}
 		d := k.draft
-		edits = append(edits, configs.Edit{Key: "url", Value: d.URL}, configs.Edit{Key: "preview_url", Value: d.PreviewURL},
+		edits = append(edits, configs.Edit{Key: "url", Value: d.URL},
+			configs.Edit{Key: "preview_url", Value: d.PreviewURL},
 			configs.Edit{Key: "username", Value: d.Username})
 		if d.AllowInsecureBasic != now.AllowInsecureBasic {
-			edits = append(edits, configs.Edit{Key: "allow_insecure_basic", Value: strconv.FormatBool(d.AllowInsecureBasic)})
+			edits = append(edits,
+				configs.Edit{Key: "allow_insecure_basic", Value: strconv.FormatBool(d.AllowInsecureBasic)})
 		}
 		if !k.known {
 			file := ""
@@ -293,7 +295,8 @@ func (s *Setup) keepSecret(path string, secret configs.Secret) (undo func() erro
 func (s *Setup) cannotWrite(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnly) {
 		folder := filepath.Dir(s.opts.File)
-		return refuse("The bridge may not write its configuration (%v). Let its group write the folder, by chmod g+ws %s, "+
+		return refuse("The bridge may not write its configuration (%v). Let its group write the folder, by chmod "+
+			"g+ws %s, "+
 			"or change the file by hand.", err, folder)
 	}
 	return refuse("The configuration cannot be written: %v.", err)

@@ -52,7 +52,8 @@ func TestAddAsTheServicesUser(t *testing.T) {
 		folder os.FileMode
 		owner  int
 		wrong  string
-	}{"the service's file": {0o770, serviceID, ""}, "root's file": {0o770, 0, ""}, "a folder to read": {0o750, serviceID, "chmod g+ws"}} {
+	}{"the service's file": {0o770, serviceID, ""}, "root's file": {0o770, 0, ""},
+		"a folder to read": {0o750, serviceID, "chmod g+ws"}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, begun)
 			dir := filepath.Dir(b.file)
@@ -88,7 +89,8 @@ type bench struct {
 	problems []string // of the next reload
 }
 
-const begun = "# mine\nlog: {level: info} # stays\ncameras:\n  # the first\n  - id: gate\n    url: rtsp://10.0.0.5/a # main\n" +
+const begun = "# mine\nlog: {level: info} # stays\ncameras:\n  # the first\n  - id: gate\n    url: rtsp://10.0.0.5/a " +
+	"# main\n" +
 	"    username: viewer\n    password: s3cret-in-the-file\n\n# the end\n"
 
 func newBench(t *testing.T, content string) *bench {
@@ -157,7 +159,8 @@ func TestAdd(t *testing.T) {
 	list, err := b.Cameras()
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	require.Equal(t, Camera{ID: "yard-north", Name: yard.Name, URL: yard.URL, PreviewURL: yard.PreviewURL, Username: "viewer",
+	require.Equal(t, Camera{ID: "yard-north", Name: yard.Name, URL: yard.URL, PreviewURL: yard.PreviewURL,
+		Username:    "viewer",
 		HasPassword: true, AllowInsecureBasic: true, Enabled: true}, list[1])
 }
 
@@ -166,20 +169,21 @@ func TestAddRefuses(t *testing.T) {
 		change func(d *Draft)
 		why    string
 	}{
-		"no name":                {func(d *Draft) { d.Name = " " }, "name"},
-		"a long name":            {func(d *Draft) { d.Name = strings.Repeat("x", 101) }, "100 characters"},
-		"a line break":           {func(d *Draft) { d.Name = "a\n  url: b" }, "line break"},
-		"a password's break":     {func(d *Draft) { d.Password = configs.NewSecret("s3cret\nx") }, "line break"},
-		"no text":                {func(d *Draft) { d.Username = "\xff" }, "cannot be written"},
-		"a long address":         {func(d *Draft) { d.URL += strings.Repeat("x", 1000) }, "1000 bytes"},
-		"a password for nobody":  {func(d *Draft) { d.Username = "" }, "user name"},
-		"a host":                 {func(d *Draft) { d.URL = "10.0.0.9" }, "tested first"},
-		"another scheme":         {func(d *Draft) { d.URL = "http://10.0.0.9/x" }, "rtsp://"},
-		"a password in it":       {func(d *Draft) { d.URL = "rtsp://viewer:s3cret@10.0.0.9/x" }, "own fields"},
-		"a bad one with it":      {func(d *Draft) { d.URL = "rtsp://viewer:s3%cret@10.0.0.9/x" }, "own fields"},
-		"a bad small stream":     {func(d *Draft) { d.PreviewURL = "x" }, "rtsp://"},
-		"a stream that is there": {func(d *Draft) { d.URL = "rtsp://10.0.0.5/a" }, "watched already, by the camera gate"},
-		"a port that is none":    {func(d *Draft) { d.URL = "rtsp://10.0.0.9:99999/x" }, "port from 1 to 65535"},
+		"no name":               {func(d *Draft) { d.Name = " " }, "name"},
+		"a long name":           {func(d *Draft) { d.Name = strings.Repeat("x", 101) }, "100 characters"},
+		"a line break":          {func(d *Draft) { d.Name = "a\n  url: b" }, "line break"},
+		"a password's break":    {func(d *Draft) { d.Password = configs.NewSecret("s3cret\nx") }, "line break"},
+		"no text":               {func(d *Draft) { d.Username = "\xff" }, "cannot be written"},
+		"a long address":        {func(d *Draft) { d.URL += strings.Repeat("x", 1000) }, "1000 bytes"},
+		"a password for nobody": {func(d *Draft) { d.Username = "" }, "user name"},
+		"a host":                {func(d *Draft) { d.URL = "10.0.0.9" }, "tested first"},
+		"another scheme":        {func(d *Draft) { d.URL = "http://10.0.0.9/x" }, "rtsp://"},
+		"a password in it":      {func(d *Draft) { d.URL = "rtsp://viewer:s3cret@10.0.0.9/x" }, "own fields"},
+		"a bad one with it":     {func(d *Draft) { d.URL = "rtsp://viewer:s3%cret@10.0.0.9/x" }, "own fields"},
+		"a bad small stream":    {func(d *Draft) { d.PreviewURL = "x" }, "rtsp://"},
+		"a stream that is there": {func(d *Draft) { d.URL = "rtsp://10.0.0.5/a" },
+			"watched already, by the camera gate"},
+		"a port that is none": {func(d *Draft) { d.URL = "rtsp://10.0.0.9:99999/x" }, "port from 1 to 65535"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, d := newBench(t, begun), yard
@@ -204,7 +208,8 @@ func TestAddIsUndone(t *testing.T) {
 
 // A file with problems, in brackets or that is not there is left alone, with the reason.
 func TestFilesThatCannotBeChanged(t *testing.T) {
-	for content, why := range map[string]string{"cameras: [{id: a, url: rtsp://h/}]\n": "brackets", "nonsense: 1\n": "nonsense"} {
+	for content, why := range map[string]string{"cameras: [{id: a, url: rtsp://h/}]\n": "brackets",
+		"nonsense: 1\n": "nonsense"} {
 		b := newBench(t, content)
 		_, err := b.Add(t.Context(), yard)
 		require.ErrorContains(t, err, why)

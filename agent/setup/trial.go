@@ -55,7 +55,8 @@ func (s *Setup) Try(ctx context.Context, d Draft) (Trial, error) {
 	named := d
 	named.Name = "x" // it gets one later
 	var t Trial
-	if u, err := url.Parse(d.URL); IsHost(d.URL) || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil {
+	if u, err := url.Parse(d.URL); IsHost(d.URL) || err == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+		u.User == nil {
 		found, err := findStream(ctx, d)
 		if err != nil {
 			return Trial{}, err
@@ -140,9 +141,11 @@ func (s *Setup) known(d *Draft) (ownPassword bool, err error) {
 	if !d.Password.IsZero() || c.Password.IsZero() || d.Username == "" {
 		return false, nil
 	}
-	if d.Username != c.Username || hostOf(d.URL) != hostOf(c.URL) || d.PreviewURL != "" && hostOf(d.PreviewURL) != hostOf(c.URL) &&
+	if d.Username != c.Username || hostOf(d.URL) != hostOf(c.URL) || d.PreviewURL != "" &&
+		hostOf(d.PreviewURL) != hostOf(c.URL) &&
 		d.PreviewURL != c.PreviewURL {
-		return false, refuse("Give the password again: the one that is kept goes to no other address and no other user.")
+		return false,
+			refuse("Give the password again: the one that is kept goes to no other address and no other user.")
 	}
 	d.Password = c.Password
 	return true, nil

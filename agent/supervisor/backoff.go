@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Backoff is the pause before something that failed starts again: none for the first Free failures, then
-// Min, doubled each time up to Max. It is for one goroutine.
+// Backoff is the pause before something that failed starts again: none for the first Free failures,
+// then Min, doubled each time up to Max. It is for one goroutine.
 type Backoff struct {
 	Free     int
 	Min, Max time.Duration

@@ -102,9 +102,9 @@ func (s *Supervisor[W]) Run(ctx context.Context) error {
 	}
 }
 
-// Apply brings the workers in line with changed tasks, while Run runs. A worker whose task is as it was goes
-// on untouched. If a worker cannot be made, nothing is changed. Apply blocks until the workers that had to
-// stop have stopped.
+// Apply brings the workers in line with changed tasks, while Run runs. A worker whose task is as it
+// was goes on untouched. If a worker cannot be made, nothing is changed. Apply blocks until the
+// workers that had to stop have stopped.
 func (s *Supervisor[W]) Apply(ctx context.Context, tasks []Task[W]) (Change, error) {
 	p, err := s.Prepare(tasks)
 	if err != nil {
@@ -149,7 +149,8 @@ func (s *Supervisor[W]) order(ctx context.Context, o order[W]) (Change, error) {
 	}
 }
 
-// plan makes the list of places for tasks: those of old that need no change, and new ones, which do not run.
+// plan makes the list of places for tasks: those of old that need no change, and new ones, which do
+// not run.
 func (s *Supervisor[W]) plan(old []*place[W], tasks []Task[W]) (places []*place[W], change Change, err error) {
 	before := map[string]*place[W]{}
 	for _, p := range old {
@@ -180,8 +181,8 @@ func (s *Supervisor[W]) plan(old []*place[W], tasks []Task[W]) (places []*place[
 	return places, change, nil
 }
 
-// replace stops the places that are no longer there and then starts the new ones: a camera is never asked
-// for two sessions, and a cursor never read by two sinks.
+// replace stops the places that are no longer there and then starts the new ones: a camera is never
+// asked for two sessions, and a cursor never read by two sinks.
 func (s *Supervisor[W]) replace(ctx context.Context, o order[W]) {
 	old := s.now()
 	var ended sync.WaitGroup

@@ -43,14 +43,17 @@ type set struct {
 }
 
 func newSet() *set {
-	s := &set{made: map[string]int{}, restarts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "restarts"}, []string{"name"})}
-	s.Supervisor = New[*worker](Options{Label: "name", Failed: "it failed", Log: slog.New(slog.DiscardHandler), Restarts: s.restarts,
-		Backoff: Backoff{Min: time.Millisecond, Max: time.Millisecond, Calm: time.Minute},
-		Forget:  func(name string) { s.mu.Lock(); s.forgot = append(s.forgot, name); s.mu.Unlock() }})
+	s := &set{made: map[string]int{}, restarts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "restarts"},
+		[]string{"name"})}
+	s.Supervisor = New[*worker](Options{Label: "name", Failed: "it failed", Log: slog.New(slog.DiscardHandler),
+		Restarts: s.restarts,
+		Backoff:  Backoff{Min: time.Millisecond, Max: time.Millisecond, Calm: time.Minute},
+		Forget:   func(name string) { s.mu.Lock(); s.forgot = append(s.forgot, name); s.mu.Unlock() }})
 	return s
 }
 
-// task is one of a name and a setting; lives are what its workers do, one after the other, before those that block.
+// task is one of a name and a setting; lives are what its workers do, one after the other, before
+// those that block.
 func (s *set) task(name, setting string, lives ...func(context.Context) error) Task[*worker] {
 	return Task[*worker]{Name: name, Config: setting, New: func() (*worker, error) {
 		s.mu.Lock()
@@ -111,7 +114,8 @@ func TestApplyTouchesOnlyWhatChanged(t *testing.T) {
 	require.NoError(t, s.Ping(t.Context()))
 }
 
-// The old worker of a task has ended before the new one begins: a camera is never asked for two sessions.
+// The old worker of a task has ended before the new one begins: a camera is never asked for two
+// sessions.
 func TestAWorkerIsReplacedByOneAtATime(t *testing.T) {
 	s := newSet()
 	run := func(ctx context.Context) error {
@@ -145,7 +149,8 @@ func TestAFailureCostsTheOthersNothing(t *testing.T) {
 			s := newSet()
 			require.NoError(t, s.Set([]Task[*worker]{s.task("a", "", fails, fails), s.task("c", "")}))
 			stop := s.start(t)
-			require.Eventually(t, func() bool { return s.count("a") == 3 }, time.Minute, time.Millisecond, "it starts again")
+			require.Eventually(t, func() bool { return s.count("a") == 3 }, time.Minute, time.Millisecond,
+				"it starts again")
 			require.Equal(t, 1, s.count("c"))
 			require.Equal(t, 2.0, testutil.ToFloat64(s.restarts.WithLabelValues("a")))
 			require.Equal(t, 0.0, testutil.ToFloat64(s.restarts.WithLabelValues("c")))
@@ -174,8 +179,11 @@ func TestBackoff(t *testing.T) {
 }
 
 func ExampleSupervisor() {
-	s := New[*worker](Options{Label: "sink", Failed: "a sink failed; it starts again", Log: slog.New(slog.DiscardHandler)})
-	task := Task[*worker]{Name: "mqtt", Config: "tcp://broker", New: func() (*worker, error) { return &worker{name: "mqtt"}, nil }}
+	s := New[*worker](Options{Label: "sink", Failed: "a sink failed; it starts again",
+		Log: slog.New(slog.DiscardHandler)})
+	task := Task[*worker]{Name: "mqtt", Config: "tcp://broker", New: func() (*worker, error) {
+		return &worker{name: "mqtt"}, nil
+	}}
 	_ = s.Set([]Task[*worker]{task})
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { defer stop(); _, _ = s.Apply(ctx, nil) }() // a changed configuration, without sinks

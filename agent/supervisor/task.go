@@ -29,7 +29,8 @@ type Options struct {
 	Backoff Backoff // of each task; the zero value is 1 s, doubled up to 30 s
 	// Restarts counts restarts by task; its one label is the name. Nil: nobody counts.
 	Restarts *prometheus.CounterVec
-	// Forget is told of a task that was taken out, when nothing of it runs any more. Nil: nobody is.
+	// Forget is told of a task that was taken out, when nothing of it runs any more. Nil: nobody
+	// is.
 	Forget func(name string)
 	Log    *slog.Logger
 }

@@ -1,7 +1,8 @@
-// Package web is the page for people: sign-in, the wall of cameras, one camera with its timeline, events, health. It is embedded
-// files and no program: what the page shows it asks of the interface (uplink/server) and of agent/api as any other client does,
-// with the rights of whoever signed in. Nothing is loaded from elsewhere, so it works on a site without internet; a strict
-// content security policy sees to that.
+// Package web is the page for people: sign-in, the wall of cameras, one camera with its timeline,
+// events, health. It is embedded files and no program: what the page shows it asks of the interface
+// (uplink/server) and of agent/api as any other client does, with the rights of whoever signed in.
+// Nothing is loaded from elsewhere, so it works on a site without internet; a strict content
+// security policy sees to that.
 //
 //	mux.Handle("/", web.Handler())
 package web
@@ -22,7 +23,8 @@ import (
 //go:embed files
 var files embed.FS
 
-// policy lets the page load its own files and images; no inline script or style, no frame, no other host.
+// policy lets the page load its own files and images; no inline script or style, no frame, no other
+// host.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -32,7 +34,8 @@ type file struct {
 	kind, etag    string
 }
 
-// Handler serves GET and HEAD of / and of the page's files; everything else is not found. It is safe for concurrent use.
+// Handler serves GET and HEAD of / and of the page's files; everything else is not found. It is
+// safe for concurrent use.
 func Handler() http.Handler {
 	all := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -22,7 +22,8 @@ func ask(method, target string, header ...string) *httptest.ResponseRecorder {
 }
 
 func TestThePageAndNothingElse(t *testing.T) {
-	for target, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript", "/api.js": "text/javascript",
+	for target, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript",
+		"/api.js":   "text/javascript",
 		"/page.css": "text/css", "/icon.svg": "image/svg+xml"} {
 		w := ask(http.MethodGet, target)
 		require.Equal(t, 200, w.Code, target)

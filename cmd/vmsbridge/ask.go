@@ -15,7 +15,8 @@ import (
 	"vmsbridge/uplink/client"
 )
 
-// ask says whom events and image ask: a bridge or a service by its address, or the bridge of a configuration file.
+// ask says whom events and image ask: a bridge or a service by its address, or the bridge of a
+// configuration file.
 type ask struct {
 	URL       string `name:"url" help:"Address of the bridge or the service, such as http://127.0.0.1:8480. Default: api.listen of the configuration." env:"VMSBRIDGE_URL" placeholder:"URL"`
 	TokenFile string `help:"File with a token for that address. Default: the first of api.tokens." env:"VMSBRIDGE_TOKEN_FILE" placeholder:"FILE"`
@@ -25,7 +26,8 @@ type ask struct {
 
 // client makes the client, and says what is missing if it cannot.
 func (a ask) client() (*client.Client, error) {
-	o := client.Options{BaseURL: a.URL, CAFile: a.CAFile, UserAgent: "vmsbridge/" + version(), Timeout: 20 * time.Second}
+	o := client.Options{BaseURL: a.URL, CAFile: a.CAFile, UserAgent: "vmsbridge/" + version(),
+		Timeout: 20 * time.Second}
 	if a.TokenFile != "" {
 		if _, err := os.ReadFile(a.TokenFile); err != nil {
 			return nil, fmt.Errorf("read the token: %w", err)
@@ -33,19 +35,27 @@ func (a ask) client() (*client.Client, error) {
 		o.Token = client.TokenFile(a.TokenFile)
 	}
 	if a.URL != "" && a.TokenFile == "" {
-		return nil, cli.Exit(exitUsage, errors.New("with --url, name a file that holds a token: --token-file or $VMSBRIDGE_TOKEN_FILE"))
+		return nil,
+			cli.Exit(exitUsage,
+				errors.New("with --url, name a file that holds a token: --token-file or $VMSBRIDGE_TOKEN_FILE"))
 	}
 	if a.URL == "" {
 		cfg, err := configs.Load(a.Config)
 		if problems, ok := errors.AsType[configs.Problems](err); ok {
-			return nil, cli.Exit(exitConfig, fmt.Errorf("%s has %s; vmsbridge check %s prints all; or say --url and --token-file", a.Config, counted(len(problems), "problem"), a.Config))
+			return nil,
+				cli.Exit(exitConfig,
+					fmt.Errorf("%s has %s; vmsbridge check %s prints all; or say --url and --token-file", a.Config,
+						counted(len(problems), "problem"), a.Config))
 		}
 		if err != nil {
 			return nil, noConfig(a.Config, fmt.Errorf("%w; to ask another machine say --url and --token-file", err))
 		}
 		if o.Token == nil {
 			if len(cfg.API.Tokens) == 0 {
-				return nil, cli.Exit(exitConfig, fmt.Errorf("%s lists no api.tokens, so nobody may ask this bridge; add one and restart it", a.Config))
+				return nil,
+					cli.Exit(exitConfig,
+						fmt.Errorf("%s lists no api.tokens, so nobody may ask this bridge; add one and restart it",
+							a.Config))
 			}
 			o.Token = client.Token(cfg.API.Tokens[0].Token.Reveal())
 		}
@@ -58,8 +68,8 @@ func (a ask) client() (*client.Client, error) {
 	return c, nil
 }
 
-// local is the address of the bridge of this configuration as seen from its own machine. Under TLS it is the public one,
-// since the certificate names that, and the certificate itself is trusted.
+// local is the address of the bridge of this configuration as seen from its own machine. Under TLS
+// it is the public one, since the certificate names that, and the certificate itself is trusted.
 func local(api configs.API, caFile string) (address, trusted string) {
 	if api.TLS.Cert != "" {
 		if caFile == "" {

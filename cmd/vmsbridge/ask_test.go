@@ -27,7 +27,8 @@ import (
 
 const askToken = "token-0123456789abcdef"
 
-// fakeSite is the interface as a bridge serves it, over a real journal, with one still of each camera.
+// fakeSite is the interface as a bridge serves it, over a real journal, with one still of each
+// camera.
 type fakeSite struct {
 	journal *journal.Journal
 	url     string
@@ -70,7 +71,8 @@ func newFakeSite(t *testing.T) *fakeSite {
 	require.NoError(t, err)
 	tokens := identity.NewFixed()
 	require.NoError(t, tokens.Add(askToken, identity.Principal{Name: "lan", AccountID: "acc"}))
-	h, err := server.New(server.Options{Events: server.Own{OwnStore: s.journal}, Cameras: s, Images: s, Auth: tokens, NotFound: journal.ErrNotFound})
+	h, err := server.New(server.Options{Events: server.Own{OwnStore: s.journal}, Cameras: s, Images: s, Auth: tokens,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	srv := httptest.NewServer(h)
 	t.Cleanup(func() { srv.Close(); require.NoError(t, s.journal.Close()) })
@@ -146,7 +148,8 @@ func (l *lines) count(word string) int {
 	return strings.Count(l.String(), word)
 }
 
-// --follow prints an event when it begins and when it ends, each once, until it is interrupted, which is no failure.
+// --follow prints an event when it begins and when it ends, each once, until it is interrupted,
+// which is no failure.
 func TestEventsFollow(t *testing.T) {
 	s := newFakeSite(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +157,8 @@ func TestEventsFollow(t *testing.T) {
 	var out, errs lines
 	code := make(chan int, 1)
 	go func() {
-		code <- program(ctx, append([]string{"events", "--follow", "--since", "1h"}, s.flags...), streams{strings.NewReader(""), &out, &errs})
+		code <- program(ctx, append([]string{"events", "--follow", "--since", "1h"}, s.flags...),
+			streams{strings.NewReader(""), &out, &errs})
 	}()
 	ev := motionEvent("gate", time.Now())
 	end := ev.EndTimestamp
@@ -190,7 +194,8 @@ func TestImage(t *testing.T) {
 		args []string
 		want string
 	}{
-		"too early":      {[]string{"--camera", "gate", "--before", "2026-01-01T12:00:00Z"}, "no such still: nothing was recorded before that time"},
+		"too early": {[]string{"--camera", "gate", "--before", "2026-01-01T12:00:00Z"},
+			"no such still: nothing was recorded before that time"},
 		"unknown camera": {[]string{"--camera", "attic"}, `no camera "attic": there is gate, yard`},
 	} {
 		r := s.do(t, append([]string{"image", "-o", file + ".none"}, tc.args...)...)
@@ -231,7 +236,8 @@ func TestAskFailures(t *testing.T) {
 func TestAskByConfiguration(t *testing.T) {
 	s := newFakeSite(t)
 	require.NoError(t, s.journal.Put(motionEvent("gate", time.Now()), false))
-	file := write(t, "b.yaml", fmt.Sprintf("api: {listen: %q, tokens: [{name: lan, token: %s}]}\n", strings.TrimPrefix(s.url, "http://"), askToken))
+	file := write(t, "b.yaml", fmt.Sprintf("api: {listen: %q, tokens: [{name: lan, token: %s}]}\n",
+		strings.TrimPrefix(s.url, "http://"), askToken))
 	t.Setenv("VMSBRIDGE_CONFIG", file)
 	r := do(t, "events")
 	require.Zero(t, r.code, r.err)

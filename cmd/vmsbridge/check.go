@@ -51,8 +51,9 @@ func (c *checkCommand) Run(s streams) error {
 		}
 	}
 	if c.JSON {
-		return cli.JSON(s.out, checked{c.Config, true, []configs.Problem{}, append([]configs.Problem{}, cfg.Warnings...),
-			len(cfg.Cameras), enabled})
+		return cli.JSON(s.out,
+			checked{c.Config, true, []configs.Problem{}, append([]configs.Problem{}, cfg.Warnings...),
+				len(cfg.Cameras), enabled})
 	}
 	for _, w := range cfg.Warnings {
 		w.Message = "warning: " + w.Message
@@ -62,7 +63,8 @@ func (c *checkCommand) Run(s streams) error {
 		if print := api.KeptFingerprint(own); print != "" {
 			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge's own certificate has the SHA-256 %s\n", c.Config, print)
 		} else {
-			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge makes its certificate when it starts; vmsbridge status shows its SHA-256\n", c.Config)
+			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge makes its certificate when it starts; vmsbridge "+
+				"status shows its SHA-256\n", c.Config)
 		}
 	}
 	_, _ = fmt.Fprintf(s.out, "%s: good, %s (%d enabled)\n", c.Config, counted(len(cfg.Cameras), "camera"), enabled)

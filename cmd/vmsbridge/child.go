@@ -18,8 +18,9 @@ import (
 // keptLines is how much of a child's output is kept to tell why it ended.
 const keptLines = 12
 
-// child is a program that the demo runs beside itself. It has a process group of its own, so that Ctrl-C reaches the demo
-// alone, which then ends the children in order; and it gets SIGTERM if the demo dies without doing that.
+// child is a program that the demo runs beside itself. It has a process group of its own, so that
+// Ctrl-C reaches the demo alone, which then ends the children in order; and it gets SIGTERM if the
+// demo dies without doing that.
 type child struct {
 	name string
 	cmd  *exec.Cmd
@@ -30,8 +31,8 @@ type child struct {
 	err   error      // of Wait, set before done is closed
 }
 
-// start runs a program. Each line that it prints on standard output is given to stdout (nil: nobody), one after another;
-// both outputs are kept for the report of a death.
+// start runs a program. Each line that it prints on standard output is given to stdout (nil:
+// nobody), one after another; both outputs are kept for the report of a death.
 func startChild(name string, stdout func(line string), path string, args ...string) (*child, error) {
 	c := &child{name: name, cmd: exec.Command(path, args...), done: make(chan struct{})}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
@@ -40,8 +41,9 @@ func startChild(name string, stdout func(line string), path string, args ...stri
 	c.cmd.Stdout, c.cmd.Stderr = outEnd, errsEnd
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends Pdeathsig when the thread that started the child ends, so this one must last as long. It must not end
-		// at all: purego up to v0.10.2 hands a broken frame pointer back to libc when a thread ends on arm64 without cgo.
+		// The kernel sends Pdeathsig when the thread that started the child ends, so this one must
+		// last as long. It must not end at all: purego up to v0.10.2 hands a broken frame pointer
+		// back to libc when a thread ends on arm64 without cgo.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := c.cmd.Start()
@@ -69,8 +71,8 @@ func startChild(name string, stdout func(line string), path string, args ...stri
 	return c, nil
 }
 
-// read keeps the last lines. A line that is longer than the scanner takes ends the keeping, never the child: the rest is
-// read and dropped.
+// read keeps the last lines. A line that is longer than the scanner takes ends the keeping, never
+// the child: the rest is read and dropped.
 func (c *child) read(r io.Reader, each func(string)) {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 1<<20)

@@ -22,7 +22,8 @@ type demoCommand struct {
 	Data   string        `help:"Keep everything (configuration, tokens, stores) in this new or empty folder. Default: a temporary one." placeholder:"DIR"`
 }
 
-// demo is the running demonstration: a service, cameras, a bridge, each a process of its own, as in real life.
+// demo is the running demonstration: a service, cameras, a bridge, each a process of its own, as in
+// real life.
 type demo struct {
 	dir      string // where everything is kept
 	bin      string // where the programs are
@@ -103,7 +104,8 @@ func (d *demo) seen() int {
 	return len(d.motion)
 }
 
-// stop ends the children in the order of the flow: the bridge first, so that what it still has reaches the service.
+// stop ends the children in the order of the flow: the bridge first, so that what it still has
+// reaches the service.
 func (d *demo) stop() {
 	_, _ = fmt.Fprintln(d.out, "stopping")
 	order := map[string]int{"vmsbridge": 0, "camsim": 1, "vmscloud": 2}
@@ -127,7 +129,9 @@ func programs() (string, error) {
 	dir := filepath.Dir(self)
 	for _, name := range []string{"vmscloud", "camsim"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("%s is not beside %s: build all programs with scripts/build, then run bin/vmsbridge demo", name, self)
+			return "",
+				fmt.Errorf("%s is not beside %s: build all programs with scripts/build, then run bin/vmsbridge demo",
+					name, self)
 		}
 	}
 	return dir, nil

@@ -16,7 +16,8 @@ import (
 	"vmsbridge/scripts/harness"
 )
 
-// built builds the programs into a folder of the test's own; the build cache makes the second time quick.
+// built builds the programs into a folder of the test's own; the build cache makes the second time
+// quick.
 func built(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +84,9 @@ func TestDemo(t *testing.T) {
 // A program that dies is reported with its last words, and what was started is ended.
 func TestDemoReportsADeath(t *testing.T) {
 	bin := built(t)
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "camsim"), []byte("#!/bin/sh\necho warming up\necho 'the lens fell off' >&2\nexit 3\n"), 0o755))
+	require.NoError(t,
+		os.WriteFile(filepath.Join(bin, "camsim"),
+			[]byte("#!/bin/sh\necho warming up\necho 'the lens fell off' >&2\nexit 3\n"), 0o755))
 	out, err := exec.Command(filepath.Join(bin, "vmsbridge"), "demo").CombinedOutput()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)

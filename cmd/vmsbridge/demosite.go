@@ -50,7 +50,8 @@ func (d *demo) start(ctx context.Context) error {
 	}
 	s := &d.site
 	cloud := filepath.Join(d.bin, "vmscloud")
-	if err := d.launch("vmscloud", d.event, cloud, "run", "--data", d.path("cloud"), "--listen", strings.TrimPrefix(s.service, "http://"), "--print-events"); err != nil {
+	if err := d.launch("vmscloud", d.event, cloud, "run", "--data", d.path("cloud"), "--listen",
+		strings.TrimPrefix(s.service, "http://"), "--print-events"); err != nil {
 		return err
 	}
 	var ready []chan struct{}
@@ -61,13 +62,16 @@ func (d *demo) start(ctx context.Context) error {
 			if strings.HasPrefix(line, "camsim ready") {
 				tell()
 			}
-		}, filepath.Join(d.bin, "camsim"), "--listen", cam.listen, "--path", "/cam", "--codec", cam.codec, "--seed", fmt.Sprint(i+1),
-			"--size", "640x360", "--fps", "10", "--user", demoUser, "--password", s.password, "--auth", "digest"); err != nil {
+		}, filepath.Join(d.bin, "camsim"), "--listen", cam.listen, "--path", "/cam", "--codec", cam.codec, "--seed",
+			fmt.Sprint(i+1),
+			"--size", "640x360", "--fps", "10", "--user", demoUser, "--password", s.password, "--auth",
+			"digest"); err != nil {
 			return err
 		}
 		ready = append(ready, listening)
 	}
-	if err := d.until(ctx, "the service to answer", func() bool { return answers(ctx, s.service+"/healthz") }); err != nil {
+	if err := d.until(ctx, "the service to answer",
+		func() bool { return answers(ctx, s.service+"/healthz") }); err != nil {
 		return err
 	}
 	for i, cam := range s.cameras {
@@ -90,14 +94,16 @@ func (d *demo) setUp(ctx context.Context) error {
 	s := &d.site
 	cloud := filepath.Join(d.bin, "vmscloud")
 	var err error
-	if s.account, err = output(ctx, cloud, "init", "--data", d.path("cloud"), "--account", "demo", "--quiet"); err != nil {
+	if s.account, err = output(ctx, cloud, "init", "--data", d.path("cloud"), "--account", "demo",
+		"--quiet"); err != nil {
 		return err
 	}
 	for _, t := range []struct {
 		kind string
 		file *string
 	}{{"user", &s.userToken}, {"bridge", &s.bridgeToken}} {
-		token, err := output(ctx, cloud, "token", "create", "--data", d.path("cloud"), "--kind", t.kind, "--account", s.account, "--quiet")
+		token, err := output(ctx, cloud, "token", "create", "--data", d.path("cloud"), "--kind", t.kind, "--account",
+			s.account, "--quiet")
 		if err != nil {
 			return err
 		}
@@ -119,7 +125,8 @@ func (d *demo) setUp(ctx context.Context) error {
 	}
 	s.service, s.bridge = "http://"+ports[0], "http://"+ports[1]
 	for i, codec := range []string{"h264", "h265", "mjpeg"} {
-		s.cameras = append(s.cameras, demoCamera{id: "cam-" + codec, name: "Camera " + strings.ToUpper(codec), codec: codec, listen: ports[2+i]})
+		s.cameras = append(s.cameras, demoCamera{id: "cam-" + codec, name: "Camera " + strings.ToUpper(codec),
+			codec: codec, listen: ports[2+i]})
 	}
 	s.yaml, err = d.write("vmsbridge.yaml", d.configuration())
 	return err
@@ -138,7 +145,8 @@ stills: {max_size: 256MiB}
 cameras:
 `, s.account, s.service, strings.TrimPrefix(s.bridge, "http://"))
 	for _, cam := range s.cameras {
-		_, _ = fmt.Fprintf(&b, "  - {id: %s, name: %s, url: %q, username: %s, password_file: camera.password}\n", cam.id, cam.name, cam.address(), demoUser)
+		_, _ = fmt.Fprintf(&b, "  - {id: %s, name: %s, url: %q, username: %s, password_file: camera.password}\n",
+			cam.id, cam.name, cam.address(), demoUser)
 	}
 	return b.String()
 }
@@ -177,8 +185,8 @@ func ending(c *demoCommand) string {
 	return "It ends " + strings.Join(append(when, "with Ctrl-C"), ", or ") + ".\n"
 }
 
-// event takes a line that vmscloud prints for an event (start, camera, type, length, image, two spaces between) and shows
-// it. Below the first one with an image it shows how to fetch that.
+// event takes a line that vmscloud prints for an event (start, camera, type, length, image, two
+// spaces between) and shows it. Below the first one with an image it shows how to fetch that.
 func (d *demo) event(line string) {
 	i := strings.Index(line, d.site.service+vms.PathImage)
 	if i < 0 {
@@ -188,7 +196,8 @@ func (d *demo) event(line string) {
 	}
 	if i >= 0 && !d.fetched {
 		d.fetched = true
-		_, _ = fmt.Fprintf(d.out, "    to see it: curl -s -H \"Authorization: Bearer $(cat %s)\" -o image.jpg %q\n", shellQuote(d.site.userToken), line[i:])
+		_, _ = fmt.Fprintf(d.out, "    to see it: curl -s -H \"Authorization: Bearer $(cat %s)\" -o image.jpg %q\n",
+			shellQuote(d.site.userToken), line[i:])
 	}
 	start, _, motion := strings.Cut(line, vms.TypeMotion)
 	if !motion {
@@ -247,7 +256,8 @@ func (d *demo) write(name, text string) (string, error) {
 	return path, nil
 }
 
-// freePorts finds loopback addresses that were free a moment ago; all are held until the last is found, so that they differ.
+// freePorts finds loopback addresses that were free a moment ago; all are held until the last is
+// found, so that they differ.
 func freePorts(n int) ([]string, error) {
 	var found []string
 	var held []net.Listener

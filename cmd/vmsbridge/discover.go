@@ -54,7 +54,8 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if len(devices) == 0 {
-		return errors.New("no camera answered: is this machine in the cameras' network, and is ONVIF switched on in them? " +
+		return errors.New("no camera answered: is this machine in the cameras' network, and is ONVIF switched on " +
+			"in them? " +
 			"A camera whose address is known can be asked by it: vmsbridge discover 10.0.0.5")
 	}
 	who, secret, err := c.credentials(devices, s)
@@ -78,7 +79,8 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 	}
 	switch {
 	case len(sections) > 0 && secret != "":
-		_, _ = fmt.Fprintf(s.err, "\nPaste what you want below `cameras:`, and put the password into the files named there; or let --add do both.\n")
+		_, _ = fmt.Fprintf(s.err, "\nPaste what you want below `cameras:`, and put the password into the files named "+
+			"there; or let --add do both.\n")
 	case len(sections) == 0:
 		return errors.New("no camera told its streams; give its ONVIF user with --user NAME")
 	}
@@ -98,7 +100,10 @@ func (c *discoverCommand) devices(ctx context.Context, s streams) ([]discover.De
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.User != nil {
-			return nil, cli.Exit(exitUsage, errors.New("an address must look like 10.0.0.5, 10.0.0.5:8080 or http://10.0.0.5/onvif/device_service, without user name and password"))
+			return nil,
+				cli.Exit(exitUsage,
+					errors.New("an address must look like 10.0.0.5, 10.0.0.5:8080 or "+
+						"http://10.0.0.5/onvif/device_service, without user name and password"))
 		}
 		ip, _ := netip.ParseAddr(u.Hostname())
 		list = append(list, discover.Device{ID: u.Host, Host: ip, Addresses: []string{address}})
@@ -110,7 +115,8 @@ func (c *discoverCommand) devices(ctx context.Context, s streams) ([]discover.De
 	return discover.Search(ctx, discover.Options{Wait: c.Wait, Interfaces: c.Interface})
 }
 
-// askAll asks all of them, some at a time, and signs in with the credentials of the same place in who. An address that cannot be reached is followed by the camera's next one.
+// askAll asks all of them, some at a time, and signs in with the credentials of the same place in
+// who. An address that cannot be reached is followed by the camera's next one.
 func askAll(ctx context.Context, devices []discover.Device, who []discover.Credentials) []finding {
 	found := make([]finding, len(devices))
 	var wg sync.WaitGroup
@@ -193,7 +199,8 @@ func printFindings(found []finding, s streams) error {
 			ClockAhead float64  `json:"clockAheadSeconds,omitempty"`
 			Streams    []stream `json:"streams,omitempty"`
 			Problem    string   `json:"problem,omitempty"`
-		}{f.host(), f.device.ID, f.name(), f.device.Hardware, f.device.Addresses, f.camera.Serial, f.camera.ClockAhead.Seconds(), nil, ""}
+		}{f.host(), f.device.ID, f.name(), f.device.Hardware, f.device.Addresses, f.camera.Serial,
+			f.camera.ClockAhead.Seconds(), nil, ""}
 		for _, p := range f.camera.Profiles {
 			line.Streams = append(line.Streams, stream{p.Name, p.Encoding, p.Width, p.Height, p.Rate, p.URL})
 		}

@@ -38,7 +38,8 @@ func passwordFile(t *testing.T) string {
 func TestDiscoverPrintsSectionsToPaste(t *testing.T) {
 	one, two := onviftest.New(t, 2), onviftest.New(t, 1)
 	two.Serial = "Gate: 7/b"
-	code, out, errOut := discoverRun(t, []*onviftest.Responder{one, two}, "-u", onviftest.User, "--password-file", passwordFile(t))
+	code, out, errOut := discoverRun(t, []*onviftest.Responder{one, two}, "-u", onviftest.User, "--password-file",
+		passwordFile(t))
 	require.Equal(t, 0, code, errOut)
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
@@ -60,7 +61,8 @@ func TestDiscoverAddsKeepingComments(t *testing.T) {
 	two.Serial = "T2"
 	dir := t.TempDir()
 	config := filepath.Join(dir, "bridge.yaml")
-	const before = "# our site\ncameras: # all of them\n  - id: a   # first\n    url: rtsp://10.0.0.1/\n\n# how much is said\nlog:\n  level: info\n"
+	const before = "# our site\ncameras: # all of them\n  - id: a   # first\n    url: rtsp://10.0.0.1/\n\n# how much " +
+		"is said\nlog:\n  level: info\n"
 	require.NoError(t, os.WriteFile(config, []byte(before), 0o640))
 	args := []string{"-u", onviftest.User, "--password-file", passwordFile(t), "--add", "--config", config}
 	cams := []*onviftest.Responder{one, two}
@@ -94,7 +96,8 @@ func TestDiscoverLeavesABadFileAlone(t *testing.T) {
 	cam := onviftest.New(t, 2)
 	config := filepath.Join(t.TempDir(), "bridge.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("camera: []\n"), 0o600))
-	code, _, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file", passwordFile(t), "--add", "--config", config)
+	code, _, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file",
+		passwordFile(t), "--add", "--config", config)
 	require.Equal(t, exitConfig, code)
 	require.Contains(t, errOut, "bridge.yaml:1:1")
 	content, err := os.ReadFile(config)
@@ -116,7 +119,8 @@ func TestDiscoverSaysWhyACameraTellsNothing(t *testing.T) {
 
 func TestDiscoverJSON(t *testing.T) {
 	cam := onviftest.New(t, 2)
-	code, out, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file", passwordFile(t), "--json")
+	code, out, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file",
+		passwordFile(t), "--json")
 	require.Equal(t, 0, code, errOut)
 	var line struct {
 		Host    string
@@ -129,8 +133,8 @@ func TestDiscoverJSON(t *testing.T) {
 	require.Nil(t, u.User)
 }
 
-// What root adds for a service with a user of its own, that user can read: the package's folder belongs to root and the service's
-// group. A file that is not there is made.
+// What root adds for a service with a user of its own, that user can read: the package's folder
+// belongs to root and the service's group. A file that is not there is made.
 func TestDiscoverAddsForTheService(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root gives files to another group")
@@ -141,7 +145,8 @@ func TestDiscoverAddsForTheService(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o2750|os.ModeSetgid))
 	config := filepath.Join(dir, "vmsbridge.yaml")
 	cam := onviftest.New(t, 2)
-	code, out, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file", passwordFile(t), "--add", "--config", config)
+	code, out, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file",
+		passwordFile(t), "--add", "--config", config)
 	require.Equal(t, 0, code, errOut)
 	require.Contains(t, out, "added")
 	cfg, err := configs.Load(config)
@@ -150,7 +155,8 @@ func TestDiscoverAddsForTheService(t *testing.T) {
 	secrets, err := filepath.Glob(filepath.Join(dir, "secrets", "*.password"))
 	require.NoError(t, err)
 	require.Len(t, secrets, 1)
-	for path, mode := range map[string]os.FileMode{config: 0o640, filepath.Join(dir, "secrets"): 0o750, secrets[0]: 0o640} {
+	for path, mode := range map[string]os.FileMode{config: 0o640, filepath.Join(dir, "secrets"): 0o750,
+		secrets[0]: 0o640} {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		_, gid := setup.OwnerOf(info)

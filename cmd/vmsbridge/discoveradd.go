@@ -19,8 +19,8 @@ type section struct {
 	comment string
 }
 
-// makeSections turns what was found into cameras, those that told their streams. Ids are made of what does not change when a
-// camera gets another address.
+// makeSections turns what was found into cameras, those that told their streams. Ids are made of
+// what does not change when a camera gets another address.
 func makeSections(found []finding, user string, secret bool) []section {
 	taken := map[string]bool{}
 	var list []section
@@ -46,13 +46,17 @@ func makeSections(found []finding, user string, secret bool) []section {
 		if secret {
 			cam.PasswordFile = "secrets/" + id + ".password"
 		}
-		list = append(list, section{cam, strings.TrimSpace(strings.Join([]string{f.camera.Manufacturer, f.camera.Model, f.camera.Firmware, "at", f.host()}, " "))})
+		list = append(list,
+			section{cam,
+				strings.TrimSpace(strings.Join([]string{f.camera.Manufacturer, f.camera.Model, f.camera.Firmware, "at",
+					f.host()}, " "))})
 	}
 	return list
 }
 
-// add puts the sections that the configuration does not have yet into its file, one after the other, and the password into a
-// file for each. Each step leaves a configuration that can be loaded.
+// add puts the sections that the configuration does not have yet into its file, one after the
+// other, and the password into a file for each. Each step leaves a configuration that can be
+// loaded.
 func (c *discoverCommand) add(sections []section, secret string, s streams) error {
 	content, err := begun(c.Config)
 	if err != nil {
@@ -94,12 +98,14 @@ func addProblem(path string, err error, s streams) error {
 		for _, p := range problems {
 			_, _ = fmt.Fprintln(s.err, p)
 		}
-		return cli.Exit(exitConfig, fmt.Errorf("%s in %s: correct them first, nothing was changed", counted(len(problems), "problem"), path))
+		return cli.Exit(exitConfig, fmt.Errorf("%s in %s: correct them first, nothing was changed",
+			counted(len(problems), "problem"), path))
 	}
 	return err
 }
 
-// knownCamera is the id of the camera in the configuration that has the id or the stream of c, or "".
+// knownCamera is the id of the camera in the configuration that has the id or the stream of c, or
+// "".
 func knownCamera(cfg *configs.Config, c configs.Camera) string {
 	for _, k := range cfg.Cameras {
 		if k.ID == c.ID || k.URL == c.URL {
@@ -109,8 +115,8 @@ func knownCamera(cfg *configs.Config, c configs.Camera) string {
 	return ""
 }
 
-// begun is the content of the configuration. One that is not there is made, empty, where its folder is there; the group of the
-// folder may read it.
+// begun is the content of the configuration. One that is not there is made, empty, where its folder
+// is there; the group of the folder may read it.
 func begun(path string) ([]byte, error) {
 	content, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -10,10 +10,12 @@ import (
 	"vmsbridge/cmd/cli"
 )
 
-// credentials are those with which each device is asked, none where the user does not want to sign in, and the password. Anyone in the
-// network can answer a search, and who is signed in at gets the user name and a digest of the password, which can be guessed at
-// leisure. So a person says for each device whether it is one of theirs, or names them, or says --yes.
-func (c *discoverCommand) credentials(devices []discover.Device, s streams) (who []discover.Credentials, secret string, err error) {
+// credentials are those with which each device is asked, none where the user does not want to sign
+// in, and the password. Anyone in the network can answer a search, and who is signed in at gets the
+// user name and a digest of the password, which can be guessed at leisure. So a person says for
+// each device whether it is one of theirs, or names them, or says --yes.
+func (c *discoverCommand) credentials(devices []discover.Device, s streams) (who []discover.Credentials, secret string,
+	err error) {
 	who = make([]discover.Credentials, len(devices))
 	if c.User == "" {
 		return who, "", nil
@@ -25,8 +27,13 @@ func (c *discoverCommand) credentials(devices []discover.Device, s streams) (who
 	if len(c.Hosts) == 0 {
 		if !c.Yes && !terminal(s) {
 			c.list(devices, s)
-			return nil, "", cli.Exit(exitUsage, fmt.Errorf("anyone in the network can answer a search, and signing in tells the user name and a digest of the password: "+
-				"name the devices that are yours (vmsbridge discover -u %s HOST …), or say --yes for all that answer", c.User))
+			return nil, "",
+				cli.Exit(exitUsage,
+					fmt.Errorf("anyone in the network can answer a search, and signing in tells the user name and a "+
+						"digest of the password: "+
+						"name the devices that are yours (vmsbridge discover -u %s HOST …), "+
+						"or say --yes for all that answer",
+						c.User))
 		}
 		c.list(devices, s)
 		if !c.Yes {
@@ -55,7 +62,8 @@ func (c *discoverCommand) credentials(devices []discover.Device, s streams) (who
 
 // list says who would be told what.
 func (c *discoverCommand) list(devices []discover.Device, s streams) {
-	_, _ = fmt.Fprintf(s.err, "These answered. Each that %s signs in at is told that name and a digest of the password:\n", c.User)
+	_, _ = fmt.Fprintf(s.err, "These answered. Each that %s signs in at is told that name and a digest of the "+
+		"password:\n", c.User)
 	for _, d := range devices {
 		_, _ = fmt.Fprintf(s.err, "  %s\n", inWords(d))
 	}

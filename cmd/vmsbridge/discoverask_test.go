@@ -30,10 +30,12 @@ func typed(t *testing.T, lines string) *os.File {
 	return slave
 }
 
-// Nobody who merely answers a search is told a password's digest: a person says yes for each device, or names them, or says --yes.
+// Nobody who merely answers a search is told a password's digest: a person says yes for each
+// device, or names them, or says --yes.
 func TestDiscoverAsksWhomItMayTell(t *testing.T) {
 	t.Setenv("VMSBRIDGE_CAMERA_PASSWORD", "s3cret")
-	found := []discover.Device{{Host: netip.MustParseAddr("10.0.0.5"), Name: "Gate"}, {Host: netip.MustParseAddr("10.0.0.66"), Name: "Evil\x1b[2J"}, {ID: "urn:uuid:7"}}
+	found := []discover.Device{{Host: netip.MustParseAddr("10.0.0.5"), Name: "Gate"},
+		{Host: netip.MustParseAddr("10.0.0.66"), Name: "Evil\x1b[2J"}, {ID: "urn:uuid:7"}}
 	all := discover.Credentials{User: "admin", Password: "s3cret"}
 	none := discover.Credentials{}
 	for name, c := range map[string]struct {
@@ -43,11 +45,16 @@ func TestDiscoverAsksWhomItMayTell(t *testing.T) {
 		code    int
 		says    []string
 	}{
-		"a person":               {discoverCommand{User: "admin"}, "y\nn\n\n", []discover.Credentials{all, none, none}, 0, []string{"10.0.0.5 Gate? [y/N]", "10.0.0.66 Evil?[2J?", "digest of the password"}},
-		"nobody":                 {discoverCommand{User: "admin"}, "n\nn\nno\n", []discover.Credentials{none, none, none}, 0, nil},
-		"no terminal":            {discoverCommand{User: "admin"}, "-", nil, exitUsage, []string{"10.0.0.5 Gate", "10.0.0.66", "urn:uuid:7"}},
-		"no terminal, --yes":     {discoverCommand{User: "admin", Yes: true}, "-", []discover.Credentials{all, all, all}, 0, []string{"10.0.0.66"}},
-		"no terminal, by name":   {discoverCommand{User: "admin", Hosts: []string{"a", "b", "c"}}, "-", []discover.Credentials{all, all, all}, 0, nil},
+		"a person": {discoverCommand{User: "admin"}, "y\nn\n\n", []discover.Credentials{all, none, none},
+			0, []string{"10.0.0.5 Gate? [y/N]", "10.0.0.66 Evil?[2J?", "digest of the password"}},
+		"nobody": {discoverCommand{User: "admin"}, "n\nn\nno\n",
+			[]discover.Credentials{none, none, none}, 0, nil},
+		"no terminal": {discoverCommand{User: "admin"}, "-", nil, exitUsage,
+			[]string{"10.0.0.5 Gate", "10.0.0.66", "urn:uuid:7"}},
+		"no terminal, --yes": {discoverCommand{User: "admin", Yes: true}, "-",
+			[]discover.Credentials{all, all, all}, 0, []string{"10.0.0.66"}},
+		"no terminal, by name": {discoverCommand{User: "admin", Hosts: []string{"a", "b", "c"}}, "-",
+			[]discover.Credentials{all, all, all}, 0, nil},
 		"nobody to be signed in": {discoverCommand{}, "-", []discover.Credentials{none, none, none}, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

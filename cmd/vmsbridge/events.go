@@ -29,10 +29,12 @@ type eventsCommand struct {
 }
 
 // include is what --json shows of an event's data, and what the table reads.
-var include = []string{vms.SchemaCreatorDetails, vms.SchemaObject, vms.SchemaFullFrame, vms.SchemaMotionRegion, vms.SchemaDeviceStatus, vms.SchemaPreviousStatus}
+var include = []string{vms.SchemaCreatorDetails, vms.SchemaObject, vms.SchemaFullFrame, vms.SchemaMotionRegion,
+	vms.SchemaDeviceStatus, vms.SchemaPreviousStatus}
 
 // shortTypes are the names of types for people.
-var shortTypes = map[string]string{"motion": vms.TypeMotion, "region": vms.TypeMotionInRegion, "tamper": vms.TypeTamper, "status": vms.TypeDeviceStatus}
+var shortTypes = map[string]string{"motion": vms.TypeMotion, "region": vms.TypeMotionInRegion, "tamper": vms.TypeTamper,
+	"status": vms.TypeDeviceStatus}
 
 // Run lists, oldest first, and with --follow goes on until it is interrupted.
 func (c *eventsCommand) Run(ctx context.Context, s streams) error {
@@ -99,7 +101,9 @@ func (c *eventsCommand) query(now time.Time) (vms.Query, error) {
 		if full, ok := shortTypes[name]; ok {
 			name = full
 		} else if _, ok := vms.TypeByID(name); !ok {
-			return q, fmt.Errorf("--type: there is no event type %q; write motion, region, tamper, status, or a full name such as %s", name, vms.TypeMotion)
+			return q,
+				fmt.Errorf("--type: there is no event type %q; write motion, region, tamper, status, or a full name "+
+					"such as %s", name, vms.TypeMotion)
 		}
 		q.Types = append(q.Types, name)
 	}
@@ -124,7 +128,8 @@ func knownCameras(ctx context.Context, cl *client.Client, ids ...string) error {
 	return nil
 }
 
-// everyCamera lists the cameras that this token may see: the interface lists events of named actors only.
+// everyCamera lists the cameras that this token may see: the interface lists events of named actors
+// only.
 func everyCamera(ctx context.Context, cl *client.Client) ([]vms.Actor, error) {
 	var all []vms.Actor
 	token := ""

@@ -16,8 +16,8 @@ import (
 )
 
 // hereConfig is the configuration in the current folder, which a first start in an empty folder
-// makes. It is used where the system has none, and only if it is the caller's own: whoever can leave
-// a file in a folder does not tell root's commands what to do.
+// makes. It is used where the system has none, and only if it is the caller's own: whoever can
+// leave a file in a folder does not tell root's commands what to do.
 const hereConfig = "vmsbridge.yaml"
 
 // usualConfig is the configuration that commands use when none is named.
@@ -108,7 +108,8 @@ func sayPages(list []string, code string, s streams) {
 		_, _ = fmt.Fprintf(s.out, "The page: %s\n", strings.Join(list, "  "))
 		return
 	}
-	_, _ = fmt.Fprintf(s.out, "Set the bridge up in a browser, at the first of these that it reaches. The code works once:\n")
+	_, _ = fmt.Fprintf(s.out, "Set the bridge up in a browser, at the first of these that it reaches. The code works "+
+		"once:\n")
 	for _, address := range list {
 		_, _ = fmt.Fprintf(s.out, "  %s#code=%s\n", address, code)
 	}

@@ -61,7 +61,8 @@ func TestFirstStart(t *testing.T) {
 
 func TestWhereThePageIs(t *testing.T) {
 	cfg := configs.Default()
-	require.Equal(t, []string{"http://127.0.0.1:8480/"}, pages(cfg, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8480}))
+	require.Equal(t, []string{"http://127.0.0.1:8480/"},
+		pages(cfg, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8480}))
 	cfg.API.TLS.Cert = "x"
 	all := pages(cfg, &net.TCPAddr{IP: net.IPv4zero, Port: 8480})
 	require.Contains(t, all, "https://127.0.0.1:8480/")

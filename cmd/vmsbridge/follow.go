@@ -14,18 +14,21 @@ import (
 
 const (
 	followEvery = time.Second
-	// followReach is how far back from the newest start a follower still looks for events that come late: a span is
-	// confirmed a moment after its start, and another camera's may arrive behind it.
+	// followReach is how far back from the newest start a follower still looks for events that come
+	// late: a span is confirmed a moment after its start, and another camera's may arrive behind
+	// it.
 	followReach = 2 * time.Minute
 )
 
-// followed remembers what was printed, so that an event is printed when it is new and when it has ended.
+// followed remembers what was printed, so that an event is printed when it is new and when it has
+// ended.
 type followed struct {
 	from  vms.Time             // nothing before it is asked for
 	state map[string]vms.Event // by id, without data; starts from `from` on
 }
 
-// follow polls until ctx is done, which is the good end. A server that cannot be reached is said once and tried on.
+// follow polls until ctx is done, which is the good end. A server that cannot be reached is said
+// once and tried on.
 func (c *eventsCommand) follow(ctx context.Context, cl *client.Client, q vms.Query, p *printer, errs io.Writer) error {
 	f := followed{from: *q.StartGTE, state: map[string]vms.Event{}}
 	tick := time.NewTicker(followEvery)
@@ -83,7 +86,8 @@ func (f *followed) poll(ctx context.Context, cl *client.Client, q vms.Query, p *
 	return nil
 }
 
-// news notes ev and says whether it is new or has ended (or ended otherwise) since it was last seen.
+// news notes ev and says whether it is new or has ended (or ended otherwise) since it was last
+// seen.
 func (f *followed) news(ev vms.Event) bool {
 	old, known := f.state[ev.ID]
 	f.state[ev.ID] = vms.Event{StartTimestamp: ev.StartTimestamp, EndTimestamp: ev.EndTimestamp}
@@ -93,7 +97,8 @@ func (f *followed) news(ev vms.Event) bool {
 	return !ev.Ongoing() && !old.EndTimestamp.Equal(ev.EndTimestamp.Time)
 }
 
-// forget moves the window up to the oldest event that still goes on, and no nearer to the newest than followReach.
+// forget moves the window up to the oldest event that still goes on, and no nearer to the newest
+// than followReach.
 func (f *followed) forget() {
 	var newest vms.Time
 	for _, ev := range f.state {

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A follower prints an event when it is new, when it has ended, and when its end has changed; never otherwise.
+// A follower prints an event when it is new, when it has ended, and when its end has changed; never
+// otherwise.
 func TestFollowedNews(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ongoing := vms.Event{ID: "a", StartTimestamp: vms.At(start)}
@@ -21,12 +22,14 @@ func TestFollowedNews(t *testing.T) {
 	for i, step := range []struct {
 		ev   vms.Event
 		want bool
-	}{{ongoing, true}, {ongoing, false}, {ended, true}, {ended, false}, {later, true}, {later, false}, {ongoing, true}} {
+	}{{ongoing, true}, {ongoing, false}, {ended, true}, {ended, false}, {later, true}, {later, false},
+		{ongoing, true}} {
 		require.Equal(t, step.want, f.news(step.ev), "step %d", i)
 	}
 }
 
-// The window moves on, but never past an event that still goes on, nor nearer to the newest than late events need.
+// The window moves on, but never past an event that still goes on, nor nearer to the newest than
+// late events need.
 func TestFollowedForgets(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	f := followed{from: vms.At(start), state: map[string]vms.Event{}}

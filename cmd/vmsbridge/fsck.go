@@ -80,7 +80,8 @@ func (f verdict) print(w io.Writer, repaired bool) {
 	fsck.Verdict(w, "vmsbridge", repaired, f.Journal, f.Users, f.Stills)
 }
 
-// look checks the stores, and repairs them if wanted, while the journal's lock keeps a bridge from starting on them.
+// look checks the stores, and repairs them if wanted, while the journal's lock keeps a bridge from
+// starting on them.
 func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f verdict, err error) {
 	f.Data = dir
 	defer func() { err = errors.Join(err, giveBack(dir)) }()
@@ -88,7 +89,9 @@ func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f ver
 	h, err := fsck.Hold(path)
 	switch {
 	case errors.Is(err, vault.ErrLocked):
-		return f, fmt.Errorf("the bridge that owns %s is running: stop it first (vmsbridge service stop), then check again", dir)
+		return f,
+			fmt.Errorf("the bridge that owns %s is running: stop it first (vmsbridge service stop), then check again",
+				dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return f, fmt.Errorf("%w; has this bridge ever run? --data names another folder", err)
 	case err != nil:
@@ -139,7 +142,8 @@ func (c *fsckCommand) ring(dir string, s streams) (*fsck.Store, error) {
 	return found, nil
 }
 
-// repairBytes lets a repair make any number of segments: the next start drops what is above stills.max_size, the oldest.
+// repairBytes lets a repair make any number of segments: the next start drops what is above
+// stills.max_size, the oldest.
 const repairBytes = 1 << 50
 
 func problems(r stills.Report) (list []string) {

@@ -19,11 +19,14 @@ import (
 func withStores(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir, _ = withJournal(t, n)
-	ring, err := stills.Open(filepath.Join(dir, archive.StillsDir), stills.Options{MaxBytes: 64 << 20, SegmentBytes: 1 << 20})
+	ring, err := stills.Open(filepath.Join(dir, archive.StillsDir),
+		stills.Options{MaxBytes: 64 << 20, SegmentBytes: 1 << 20})
 	require.NoError(t, err)
 	for i := range n {
 		at := time.Date(2026, 1, 1, 12, 0, i, 0, time.UTC)
-		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: at, JPEG: bytes.Repeat([]byte("picture "), 1000)}))
+		require.NoError(t,
+			ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: at,
+				JPEG: bytes.Repeat([]byte("picture "), 1000)}))
 	}
 	require.NoError(t, ring.Close())
 	return dir

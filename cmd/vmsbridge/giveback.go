@@ -13,9 +13,10 @@ import (
 	"vmsbridge/agent/setup"
 )
 
-// giveBack lets the owner of a data folder have what root made among its stores: a lock, a recovered journal, a segment. The bridge,
-// which runs as a user of its own, could not open them, and would not start. It does nothing for others than root. The folder is
-// not trusted: its owner may have put links there, so none is followed, and a file with a second name is left alone.
+// giveBack lets the owner of a data folder have what root made among its stores: a lock, a
+// recovered journal, a segment. The bridge, which runs as a user of its own, could not open them,
+// and would not start. It does nothing for others than root. The folder is not trusted: its owner
+// may have put links there, so none is followed, and a file with a second name is left alone.
 func giveBack(dir string) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +41,8 @@ func giveBack(dir string) error {
 			return err
 		case path == ".":
 			return nil
-		case top != archive.StillsDir && !strings.HasPrefix(top, archive.JournalFile) && !strings.HasPrefix(top, api.IdentityFile):
+		case top != archive.StillsDir && !strings.HasPrefix(top, archive.JournalFile) &&
+			!strings.HasPrefix(top, api.IdentityFile):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -17,8 +17,8 @@ import (
 	"vmsbridge/storage/journal"
 )
 
-// TestWhatRootRepairsIsTheBridges: fsck and queue, run by root, leave nothing behind that the bridge's user cannot open, and touch
-// nothing that is not of the stores.
+// TestWhatRootRepairsIsTheBridges: fsck and queue, run by root, leave nothing behind that the
+// bridge's user cannot open, and touch nothing that is not of the stores.
 func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away; run this as root")
@@ -55,7 +55,8 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	path := filepath.Join(dir, archive.JournalFile)
 	require.NoError(t, os.Remove(path+".lock"))
 	hit(t, path, `"startTimestamp"`)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, archive.StillsDir, "stills-000000000009.seg"), bytes.Repeat([]byte("something else"), 10_000), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, archive.StillsDir, "stills-000000000009.seg"),
+		bytes.Repeat([]byte("something else"), 10_000), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(dir, archive.StillsDir, "LOCK")))
 	r := do(t, "fsck", "--repair", "--data", dir)
 	require.Zero(t, r.code, r.out+r.err)
@@ -63,7 +64,8 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	require.DirExists(t, filepath.Join(dir, archive.StillsDir, "aside"))
 
 	hit(t, path, `"startTimestamp"`)
-	j, err := journal.Open(path, journal.Options{LockTimeout: time.Second}) // so that it was not closed cleanly: the damage is looked for
+	// so that it was not closed cleanly: the damage is looked for
+	j, err := journal.Open(path, journal.Options{LockTimeout: time.Second})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	hit(t, path, `"actor"`)

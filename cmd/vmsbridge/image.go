@@ -64,6 +64,7 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("write the still: %w", err)
 	}
-	_, _ = fmt.Fprintf(s.err, "%s still of %s taken at %s (%v before the time asked for), %d bytes\n", c.Type, c.Camera, vms.At(at), t.Sub(at).Round(time.Millisecond), len(jpeg))
+	_, _ = fmt.Fprintf(s.err, "%s still of %s taken at %s (%v before the time asked for), %d bytes\n", c.Type, c.Camera,
+		vms.At(at), t.Sub(at).Round(time.Millisecond), len(jpeg))
 	return nil
 }

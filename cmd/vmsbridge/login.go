@@ -26,11 +26,13 @@ type loginCommand struct {
 	RefreshFile  string `name:"refresh-token-file" help:"File with a refresh token that was given to the client for a user. The bridge uses it up." placeholder:"FILE"`
 	configFile
 	in *bufio.Reader
-	// before is the sign-in that this one replaces, session the one of the person who signs in, while it runs.
+	// before is the sign-in that this one replaces, session the one of the person who signs in,
+	// while it runs.
 	before, session signin.Saved
 }
 
-// Run signs the bridge in at the service and leaves what it got in service.session_file. A running bridge notices.
+// Run signs the bridge in at the service and leaves what it got in service.session_file. A running
+// bridge notices.
 func (c *loginCommand) Run(ctx context.Context, s streams) error {
 	cfg, err := c.load(s)
 	if err != nil {
@@ -38,10 +40,13 @@ func (c *loginCommand) Run(ctx context.Context, s streams) error {
 	}
 	service := cfg.Service
 	if service.SessionFile == "" {
-		return cli.Exit(exitConfig, errors.New("the configuration does not say where to keep a sign-in: write service.session_file in place of a token, for example session_file: "+
-			filepath.Join(cfg.Bridge.Data, "service.session")))
+		return cli.Exit(exitConfig,
+			errors.New("the configuration does not say where to keep a sign-in: write service.session_file in place "+
+				"of a token, for example session_file: "+
+				filepath.Join(cfg.Bridge.Data, "service.session")))
 	}
-	way, err := client.New(client.Options{BaseURL: service.URL, Token: client.Token("none"), CAFile: service.CAFile, Fingerprint: service.TLSFingerprint})
+	way, err := client.New(client.Options{BaseURL: service.URL, Token: client.Token("none"), CAFile: service.CAFile,
+		Fingerprint: service.TLSFingerprint})
 	if err != nil {
 		return cli.Exit(exitConfig, err)
 	}
@@ -70,7 +75,8 @@ func (c *loginCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if c.before.Client != "" && c.before.Client != saved.Client && c.session.Session != "" {
-		// The service lets only one credential at a time speak for the bridge. If this fails, it says what to do.
+		// The service lets only one credential at a time speak for the bridge. If this fails, it
+		// says what to do.
 		_ = door.End(ctx, c.session, c.before.Client)
 	}
 	return nil
@@ -89,15 +95,18 @@ func (c *loginCommand) asClient(d signin.Door) (signin.Saved, error) {
 	return signin.Saved{Door: d.URL, Key: d.Key, Client: c.ClientID, Secret: secret, Refresh: refresh}, nil
 }
 
-// prove asks the service for a token and who it stands for, so that whoever signs in sees that it works, and keeps the sign-in.
-// That takes place in a file of its own: a running bridge must not take a refresh token that is being used up here.
-func (c *loginCommand) prove(ctx context.Context, s streams, saved signin.Saved, service configs.Service, b configs.Bridge) error {
+// prove asks the service for a token and who it stands for, so that whoever signs in sees that it
+// works, and keeps the sign-in. That takes place in a file of its own: a running bridge must not
+// take a refresh token that is being used up here.
+func (c *loginCommand) prove(ctx context.Context, s streams, saved signin.Saved, service configs.Service,
+	b configs.Bridge) error {
 	draft := service.SessionFile + ".new"
 	if err := saved.Keep(draft); err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(draft) }()
-	way, err := client.New(client.Options{BaseURL: service.URL, Token: client.Token("none"), CAFile: service.CAFile, Fingerprint: service.TLSFingerprint})
+	way, err := client.New(client.Options{BaseURL: service.URL, Token: client.Token("none"), CAFile: service.CAFile,
+		Fingerprint: service.TLSFingerprint})
 	if err != nil {
 		return err
 	}
@@ -112,7 +121,8 @@ func (c *loginCommand) prove(ctx context.Context, s streams, saved signin.Saved,
 		return fmt.Errorf("sign in: %w", err)
 	}
 	if who.AccountID != b.Account {
-		return fmt.Errorf("sign in: this user is of the account %s, but bridge.account is %s, and events of another account are refused", who.AccountID, b.Account)
+		return fmt.Errorf("sign in: this user is of the account %s, but bridge.account is %s, and events of another "+
+			"account are refused", who.AccountID, b.Account)
 	}
 	if saved, err = signin.Load(draft); err != nil {
 		return err
@@ -120,11 +130,13 @@ func (c *loginCommand) prove(ctx context.Context, s streams, saved signin.Saved,
 	if err := keepFor(saved, service.SessionFile); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(s.out, "Signed in at %s for the account %s. %s holds it; a running bridge goes on with it.\n", source.Base(), who.AccountID, service.SessionFile)
+	_, _ = fmt.Fprintf(s.out, "Signed in at %s for the account %s. %s holds it; a running bridge goes on with it.\n",
+		source.Base(), who.AccountID, service.SessionFile)
 	return nil
 }
 
-// keepFor keeps a sign-in; a file that root wrote is given to the owner of its folder, who runs the bridge.
+// keepFor keeps a sign-in; a file that root wrote is given to the owner of its folder, who runs the
+// bridge.
 func keepFor(saved signin.Saved, path string) error {
 	if err := saved.Keep(path); err != nil {
 		return err

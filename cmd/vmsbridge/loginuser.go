@@ -35,7 +35,8 @@ func (c *loginCommand) asUser(ctx context.Context, s streams, d signin.Door, b c
 	c.session = saved
 	lasting, err := d.Lasting(ctx, saved, "vmsbridge "+b.ID)
 	if refusal := (*signin.Refusal)(nil); errors.As(err, &refusal) {
-		_, _ = fmt.Fprintln(s.err, "The service gives the bridge no sign-in of its own; it uses your session, and you must sign in again when that ends.")
+		_, _ = fmt.Fprintln(s.err, "The service gives the bridge no sign-in of its own; it uses your session, and "+
+			"you must sign in again when that ends.")
 		return saved, nil
 	}
 	return lasting, err
@@ -45,11 +46,13 @@ func (c *loginCommand) asUser(ctx context.Context, s streams, d signin.Door, b c
 const wrongCodes = 3
 
 // authorize takes the second step, with a code if one is needed.
-func (c *loginCommand) authorize(ctx context.Context, s streams, d signin.Door, challenge signin.Challenge) (signin.Saved, error) {
+func (c *loginCommand) authorize(ctx context.Context, s streams, d signin.Door,
+	challenge signin.Challenge) (signin.Saved, error) {
 	if challenge.Ways == nil {
 		return d.Authorize(ctx, challenge.Token, "")
 	}
-	_, _ = fmt.Fprintf(s.err, "A code is needed. It can be sent by email to %s, or by sms to %s.\n", challenge.Ways.Mail, challenge.Ways.SMS)
+	_, _ = fmt.Fprintf(s.err, "A code is needed. It can be sent by email to %s, or by sms to %s.\n",
+		challenge.Ways.Mail, challenge.Ways.SMS)
 	for {
 		way, err := c.Way, error(nil)
 		if way == "" {
@@ -61,7 +64,8 @@ func (c *loginCommand) authorize(ctx context.Context, s streams, d signin.Door, 
 		if err == nil {
 			break
 		}
-		if refusal := (*signin.Refusal)(nil); c.Way != "" || !errors.As(err, &refusal) || refusal.Code != 412 && refusal.Code != 415 {
+		if refusal := (*signin.Refusal)(nil); c.Way != "" || !errors.As(err, &refusal) || refusal.Code != 412 &&
+			refusal.Code != 415 {
 			return signin.Saved{}, err
 		}
 		_, _ = fmt.Fprintln(s.err, err)
@@ -107,7 +111,9 @@ func (c *loginCommand) secret(s streams, user string) (string, error) {
 	_, _ = fmt.Fprintf(s.err, "Password of %s: ", user)
 	line, err := c.in.ReadString('\n')
 	if err != nil && line == "" {
-		return "", fmt.Errorf("no password was given: %w; use --password-file or $VMSBRIDGE_PASSWORD where nobody can type", err)
+		return "",
+			fmt.Errorf("no password was given: %w; use --password-file or $VMSBRIDGE_PASSWORD where nobody can type",
+				err)
 	}
 	return strings.TrimRight(line, "\r\n"), nil
 }

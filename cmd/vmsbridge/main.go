@@ -1,8 +1,10 @@
-// Program vmsbridge is the bridge and its commands: run keeps the cameras, the motion, the stills and the reporting going;
-// check, probe and demo help before that; events, image and queue look into it afterwards. Each command is a file here.
+// Program vmsbridge is the bridge and its commands: run keeps the cameras, the motion, the stills
+// and the reporting going; check, probe and demo help before that; events, image and queue look
+// into it afterwards. Each command is a file here.
 //
-// The program itself decides little: it reads the configuration (configs), starts the agent (agent), asks a running bridge
-// or the service over the interface (uplink/client), or opens a stopped bridge's journal (storage/journal).
+// The program itself decides little: it reads the configuration (configs), starts the agent
+// (agent), asks a running bridge or the service over the interface (uplink/client), or opens a
+// stopped bridge's journal (storage/journal).
 //
 //	vmsbridge check /etc/vmsbridge/vmsbridge.yaml && vmsbridge run /etc/vmsbridge/vmsbridge.yaml
 package main
@@ -87,7 +89,8 @@ type configFile struct {
 	Config string `short:"c" help:"Configuration file." env:"VMSBRIDGE_CONFIG" default:"${default_config}" placeholder:"FILE"`
 }
 
-// load reads the configuration. All problems of a bad one are printed, and the error carries exit code 78.
+// load reads the configuration. All problems of a bad one are printed, and the error carries exit
+// code 78.
 func (c configFile) load(s streams) (*configs.Config, error) {
 	cfg, err := configs.Load(c.Config)
 	if problems, ok := errors.AsType[configs.Problems](err); ok {
@@ -107,11 +110,15 @@ func (c configFile) load(s streams) (*configs.Config, error) {
 func noConfig(file string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return cli.Exit(exitConfig, fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …", err))
+		return cli.Exit(exitConfig, fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …",
+			err))
 	case errors.Is(err, fs.ErrNotExist):
-		return cli.Exit(exitConfig, fmt.Errorf("%w; there is no configuration yet: vmsbridge run in an empty folder makes one "+
-			"and says where its page is, vmsbridge discover -u USER --add writes one with the cameras that it finds, or name "+
-			"another file with --config", err))
+		return cli.Exit(exitConfig,
+			fmt.Errorf("%w; there is no configuration yet: vmsbridge run in an empty folder makes one "+
+				"and says where its page is, vmsbridge discover -u USER --add writes one "+
+				"with the cameras that it finds, "+
+				"or name "+
+				"another file with --config", err))
 	}
 	return cli.Exit(exitConfig, fmt.Errorf("read %s: %w; name another file with --config", file, err))
 }

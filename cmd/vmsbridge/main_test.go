@@ -18,7 +18,8 @@ import (
 	"vmsbridge/cmd/stop"
 )
 
-// TestMain lets the test binary be the real program, for what only a process can show: signals, exit codes, decoders.
+// TestMain lets the test binary be the real program, for what only a process can show: signals,
+// exit codes, decoders.
 func TestMain(m *testing.M) {
 	codec.RunWorker()
 	switch os.Getenv("VMSBRIDGE_TEST_MAIN") {
@@ -75,13 +76,14 @@ func TestWrongCommandLines(t *testing.T) {
 		args []string
 		want string
 	}{
-		"unknown command":       {[]string{"fly"}, "fly"},
-		"unknown flag":          {[]string{"run", "--fast"}, "--fast"},
-		"misspelt command":      {[]string{"evnts"}, "events"},
-		"no camera":             {[]string{"image", "-o", "x.jpg"}, "--camera"},
-		"no output":             {[]string{"image", "--camera", "a"}, "--output"},
-		"bad time":              {[]string{"image", "--camera", "a", "-o", "x", "--before", "noonish"}, `"noonish" is not a time`},
-		"two times":             {[]string{"image", "--camera", "a", "-o", "x", "--before", "1h", "--after", "1h"}, "--after"},
+		"unknown command":  {[]string{"fly"}, "fly"},
+		"unknown flag":     {[]string{"run", "--fast"}, "--fast"},
+		"misspelt command": {[]string{"evnts"}, "events"},
+		"no camera":        {[]string{"image", "-o", "x.jpg"}, "--camera"},
+		"no output":        {[]string{"image", "--camera", "a"}, "--output"},
+		"bad time":         {[]string{"image", "--camera", "a", "-o", "x", "--before", "noonish"}, `"noonish" is not a time`},
+		"two times": {[]string{"image", "--camera", "a", "-o", "x", "--before", "1h", "--after", "1h"},
+			"--after"},
 		"bad kind":              {[]string{"image", "--camera", "a", "-o", "x", "--type", "huge"}, "preview"},
 		"bad since":             {[]string{"events", "--since", "noonish"}, "--since"},
 		"unknown type":          {[]string{"events", "--type", "moton"}, "no event type"},
@@ -111,7 +113,8 @@ func TestHelp(t *testing.T) {
 		r := do(t, args...)
 		require.Zero(t, r.code)
 		require.Empty(t, r.err)
-		for _, word := range []string{"run", "demo", "check", "probe", "events", "image", "queue", "version", "78", "64", "130", "VMSBRIDGE_CONFIG"} {
+		for _, word := range []string{"run", "demo", "check", "probe", "events", "image", "queue", "version", "78",
+			"64", "130", "VMSBRIDGE_CONFIG"} {
 			require.Contains(t, r.out, word)
 		}
 	}
@@ -129,7 +132,8 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, bad+`:2:13: cameras[0].ulr: unknown key, did you mean "url"?`+"\n"+bad+":3:19: stills.quality: 0 is below the least, 1\n", r.out)
 	require.Equal(t, "vmsbridge: 2 problems in "+bad+"\n", r.err)
 
-	good := write(t, "good.yaml", "cameras:\n  - {id: a, url: \"rtsp://h/\"}\n  - {id: b, url: \"rtsp://h/\", enabled: false}\n")
+	good := write(t, "good.yaml", "cameras:\n  - {id: a, url: \"rtsp://h/\"}\n  - {id: b, url: \"rtsp://h/\", "+
+		"enabled: false}\n")
 	for _, args := range [][]string{{"check", good}, {"check", "--config", good}, {"check", "-c", good}} {
 		r = do(t, args...)
 		require.Equal(t, result{good + ": good, 2 cameras (1 enabled)\n", "", 0}, r)
@@ -178,7 +182,8 @@ func TestHelpVersionAndGroups(t *testing.T) {
 // Whatever needs a configuration ends with 78 where there is none, and says how to get one.
 func TestWithoutAConfiguration(t *testing.T) {
 	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
-	for _, args := range [][]string{{"run"}, {"check"}, {"events"}, {"image", "--camera", "a", "-o", "x.jpg"}, {"status"},
+	for _, args := range [][]string{{"run"}, {"check"}, {"events"}, {"image", "--camera", "a", "-o", "x.jpg"},
+		{"status"},
 		{"queue", "list"}, {"fsck"}, {"probe", "--camera", "a"}, {"replay", "--camera", "a", "x.mp4"}, {"login"},
 		{"support-bundle", "-o", bundle}} {
 		r := do(t, append(args, "--config", filepath.Join(t.TempDir(), "vmsbridge.yaml"))...)
@@ -192,14 +197,16 @@ func TestWithoutAConfiguration(t *testing.T) {
 // Without a terminal nothing is coloured, and no progress is drawn.
 func TestNoControlCharactersInAPipe(t *testing.T) {
 	b := newBridge(t, quietYAML)
-	for _, args := range [][]string{{"status", "-c", b.file}, {"check", b.file}, {"--help"}, {"version"}, {"nonsense"}} {
+	for _, args := range [][]string{{"status", "-c", b.file}, {"check", b.file}, {"--help"}, {"version"},
+		{"nonsense"}} {
 		r := do(t, args...)
 		require.NotContains(t, r.out+r.err, "\x1b", "%v", args)
 		require.NotContains(t, r.out+r.err, "\r", "%v", args)
 	}
 }
 
-// A bad configuration ends run with 78, so that systemd does not start it again, and says every problem.
+// A bad configuration ends run with 78, so that systemd does not start it again, and says every
+// problem.
 func TestRunRefusesABadConfiguration(t *testing.T) {
 	bad := write(t, "bad.yaml", "cameras:\n  - {id: a}\n  - {id: a, url: \"rtsp://u:hunter2@h/\"}\n")
 	r := do(t, "run", bad)

@@ -98,7 +98,9 @@ func (b *bridge) data() string { return filepath.Join(b.dir, "data") }
 
 func (b *bridge) write(yaml string) {
 	b.t.Helper()
-	require.NoError(b.t, os.WriteFile(b.file, []byte(strings.NewReplacer("%DATA", b.data(), "%LISTEN", b.addr, "%DIR", b.dir).Replace(yaml)), 0o600))
+	require.NoError(b.t,
+		os.WriteFile(b.file,
+			[]byte(strings.NewReplacer("%DATA", b.data(), "%LISTEN", b.addr, "%DIR", b.dir).Replace(yaml)), 0o600))
 }
 
 func (b *bridge) start(env ...string) {
@@ -110,7 +112,8 @@ func (b *bridge) start(env ...string) {
 	b.done = make(chan error, 1)
 	go func() { b.done <- b.cmd.Wait() }()
 	b.t.Cleanup(func() { _ = b.cmd.Process.Kill() })
-	harness.Until(b.t, "the bridge to answer", func() bool { return answers(b.t.Context(), "http://"+b.addr+"/readyz") })
+	harness.Until(b.t, "the bridge to answer",
+		func() bool { return answers(b.t.Context(), "http://"+b.addr+"/readyz") })
 }
 
 // stop ends it in order and tells how long that took.
@@ -165,7 +168,8 @@ func monotonic(t *testing.T) int64 {
 	return ts.Nano() / 1000
 }
 
-// A process that stands still is not held for one that lives: nothing feeds the watchdog but what has moved.
+// A process that stands still is not held for one that lives: nothing feeds the watchdog but what
+// has moved.
 func TestTheWatchdogIsNotFedByABridgeWhoseHTTPStandsStill(t *testing.T) {
 	m, b := newManager(t), newBridge(t, quietYAML)
 	b.start("NOTIFY_SOCKET="+m.path, "WATCHDOG_USEC=600000")
@@ -174,7 +178,8 @@ func TestTheWatchdogIsNotFedByABridgeWhoseHTTPStandsStill(t *testing.T) {
 	var none unix.Rlimit
 	require.NoError(t, unix.Prlimit(b.cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &none))
 	require.NoError(t, unix.Prlimit(b.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: none.Max}, nil))
-	harness.Until(t, "the log to say that it stands still", func() bool { return b.log.count("the bridge stands still") > 0 })
+	harness.Until(t, "the log to say that it stands still",
+		func() bool { return b.log.count("the bridge stands still") > 0 })
 	fed := m.count("WATCHDOG=1")
 	harness.Until(t, "two more looks", func() bool { return b.log.count("the bridge stands still") > 2 })
 	require.Equal(t, fed, m.count("WATCHDOG=1"))
@@ -183,7 +188,8 @@ func TestTheWatchdogIsNotFedByABridgeWhoseHTTPStandsStill(t *testing.T) {
 	b.stop()
 }
 
-// With a service that accepts connections and never answers, and cameras that do the same, the end takes less than five seconds.
+// With a service that accepts connections and never answers, and cameras that do the same, the end
+// takes less than five seconds.
 func TestTheEndTakesLessThanFiveSeconds(t *testing.T) {
 	ctx, release := context.WithCancel(t.Context())
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,8 @@ import (
 	"vmsbridge/configs"
 )
 
-// packageCommand prints what packages ship beside the program, made by the program, so that it cannot say anything else.
+// packageCommand prints what packages ship beside the program, made by the program, so that it
+// cannot say anything else.
 type packageCommand struct {
 	What    string    `arg:"" enum:"man,keys,unit,first,page" help:"man: the manual page; keys: that of the YAML, of the reference on standard input; unit: the systemd unit; first: the configuration of a first start; page: where the page is, and the code of the first user."`
 	Release string    `help:"Version, for the manual page." default:"${version}"`
@@ -25,8 +26,9 @@ type packageCommand struct {
 func (c *packageCommand) Run(app *kong.Kong, s streams) error {
 	switch c.What {
 	case "man":
-		return manual.Page(s.out, app.Model.Node, manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Env: variables,
-			Files: files, Shown: examples, See: []string{"vmsbridge.yaml(5)", "systemctl(1)", "journalctl(1)"}})
+		return manual.Page(s.out, app.Model.Node,
+			manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Env: variables,
+				Files: files, Shown: examples, See: []string{"vmsbridge.yaml(5)", "systemctl(1)", "journalctl(1)"}})
 	case "keys":
 		return manual.Keys(s.out, s.in, "vmsbridge.yaml", manual.Facts{Version: "vmsbridge " + c.Release, Date: c.Date,
 			Files: files[:2], See: []string{"vmsbridge(1)"}})
@@ -62,7 +64,8 @@ func (c *packageCommand) page(s streams) error {
 		time.Sleep(200 * time.Millisecond)
 	}
 	if firstCode(cfg) == "" {
-		_, _ = fmt.Fprintln(s.out, "The bridge has made no code for its first user yet; vmsbridge status says how it is.")
+		_, _ = fmt.Fprintln(s.out, "The bridge has made no code for its first user yet; vmsbridge status says "+
+			"how it is.")
 	}
 	sayWhere(cfg, addr, os.Getenv(frontend) != "", s)
 	return nil
@@ -80,13 +83,14 @@ func sayWhere(cfg *configs.Config, addr net.Addr, logged bool, s streams) {
 		filepath.Join(cfg.Bridge.Data, api.FirstUserFile))
 }
 
-// frontend is set by apt, which writes what packages say into a log of its own: that is not told the
-// code. dpkg alone leaves it to the terminal.
+// frontend is set by apt, which writes what packages say into a log of its own: that is not told
+// the code. dpkg alone leaves it to the terminal.
 const frontend = "DPKG_FRONTEND_LOCKED"
 
 // files are where a package puts what the bridge reads and writes.
 var files = []manual.Row{
-	{Name: defaultConfig, Use: "The configuration, see vmsbridge.yaml(5). The page adds cameras to it. Without it the service waits."},
+	{Name: defaultConfig, Use: "The configuration, see vmsbridge.yaml(5). The page adds cameras to it. Without it " +
+		"the service waits."},
 	{Name: "/etc/vmsbridge/vmsbridge.example.yaml", Use: "Every key of the configuration, explained."},
 	{Name: "/etc/vmsbridge/secrets", Use: "Passwords that discover --add and the page write."},
 	{Name: "/var/lib/vmsbridge", Use: "Events and stills. Removing the package leaves them, purging it does not."},
@@ -110,9 +114,11 @@ var variables = []manual.Row{
 }
 
 var examples = []manual.Row{
-	{Name: "sudo vmsbridge discover -u viewer --add", Use: "Find the cameras of the network and write them into the configuration:"},
+	{Name: "sudo vmsbridge discover -u viewer --add",
+		Use: "Find the cameras of the network and write them into the configuration:"},
 	{Name: "vmsbridge probe 192.168.1.20 -u viewer", Use: "See what a camera offers, by its address alone:"},
-	{Name: "sudo vmsbridge check && sudo systemctl restart vmsbridge", Use: "Check the configuration, and begin with it:"},
+	{Name: "sudo vmsbridge check && sudo systemctl restart vmsbridge",
+		Use: "Check the configuration, and begin with it:"},
 	{Name: "sudo vmsbridge status", Use: "See what is wrong, and what to do about it:"},
 	{Name: "sudo vmsbridge events --since yesterday --type motion", Use: "List the motions since yesterday:"},
 	{Name: "sudo vmsbridge image --camera gate --before 10m -o gate.jpg", Use: "Fetch the picture of ten minutes ago:"},

@@ -11,11 +11,14 @@ import (
 	"vmsbridge/configs"
 )
 
-// What a package ships is what the program says of itself: every command is in the manual page and can be completed.
+// What a package ships is what the program says of itself: every command is in the manual page and
+// can be completed.
 func TestWhatPackagesShip(t *testing.T) {
 	printed := func(args ...string) string {
 		var out, errs bytes.Buffer
-		require.Zero(t, program(t.Context(), append([]string{"package"}, args...), streams{bytes.NewReader(nil), &out, &errs}), "%s", errs.String())
+		require.Zero(t,
+			program(t.Context(), append([]string{"package"}, args...), streams{bytes.NewReader(nil), &out, &errs}),
+			"%s", errs.String())
 		return out.String()
 	}
 	man, unit := printed("man", "--release", "1.2.3", "--date", "2026-11-21"), printed("unit")
@@ -48,5 +51,6 @@ func TestWhatPackagesShip(t *testing.T) {
 	require.Contains(t, unit, "\nReadWritePaths=-/etc/vmsbridge\n", "its page writes there")
 	require.Equal(t, string(configs.First("", "")), printed("first"))
 	var errs bytes.Buffer
-	require.Equal(t, exitUsage, program(t.Context(), []string{"package", "rpm"}, streams{bytes.NewReader(nil), &errs, &errs}))
+	require.Equal(t, exitUsage,
+		program(t.Context(), []string{"package", "rpm"}, streams{bytes.NewReader(nil), &errs, &errs}))
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// password finds a camera's password without the command line, which other users of the machine can read: in the file,
-// in the environment, or by asking.
+// password finds a camera's password without the command line, which other users of the machine can
+// read: in the file, in the environment, or by asking.
 func password(s streams, user, file string) (string, error) {
 	if file != "" {
 		b, err := os.ReadFile(file)
@@ -36,7 +36,9 @@ func password(s streams, user, file string) (string, error) {
 	restore()
 	_, _ = fmt.Fprintln(s.err)
 	if err != nil && !(errors.Is(err, io.EOF) && line != "") {
-		return "", fmt.Errorf("no password was given: %w; use --password-file or $VMSBRIDGE_CAMERA_PASSWORD where nobody can type", err)
+		return "",
+			fmt.Errorf("no password was given: %w; use --password-file or $VMSBRIDGE_CAMERA_PASSWORD where nobody "+
+				"can type", err)
 	}
 	return strings.TrimRight(line, "\r\n"), nil
 }

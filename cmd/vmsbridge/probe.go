@@ -107,7 +107,8 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 		return camera.Config{}, nil, cli.Exit(exitUsage, fmt.Errorf(format, args...))
 	}
 	if (c.URL == "") == (c.Camera == "") {
-		return usage("say either an address, such as 10.0.0.5 or rtsp://10.0.0.5:554/stream1, or --camera ID for one of the configuration")
+		return usage("say either an address, such as 10.0.0.5 or rtsp://10.0.0.5:554/stream1, or --camera ID for one " +
+			"of the configuration")
 	}
 	if c.Camera != "" {
 		cfg, err := c.load(s)
@@ -118,8 +119,12 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 		for _, cam := range cfg.Cameras {
 			known = append(known, cam.ID)
 			if cam.ID == c.Camera {
-				return camera.Config{URL: cam.URL, Username: cam.Username, Password: cam.Password.Reveal(), Transport: cam.Transport,
-					AllowInsecureBasic: cam.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: cam.TLSInsecure, Fingerprint: cam.TLSFingerprint}}, cfg.Decode.Libraries, nil
+				return camera.Config{URL: cam.URL, Username: cam.Username, Password: cam.Password.Reveal(),
+						Transport:          cam.Transport,
+						AllowInsecureBasic: cam.AllowInsecureBasic,
+						TLS: camera.TLS{InsecureSkipVerify: cam.TLSInsecure,
+							Fingerprint: cam.TLSFingerprint}},
+					cfg.Decode.Libraries, nil
 			}
 		}
 		return usage("%w", cli.Unknown("camera", c.Camera, c.Config, known))
@@ -127,7 +132,8 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 	u, err := url.Parse(c.URL)
 	switch {
 	case (err == nil && u.User != nil) || (err != nil && strings.Contains(c.URL, "@")):
-		return usage("the address holds a user name or password, which other users of this machine can see: use --user, and the password is asked for")
+		return usage("the address holds a user name or password, which other users of this machine can see: use " +
+			"--user, and the password is asked for")
 	case setup.IsHost(c.URL):
 	case err != nil || (u.Scheme != "rtsp" && u.Scheme != "rtsps") || u.Hostname() == "":
 		return usage("the address must be 10.0.0.5, host:port, rtsp://host:port/path or rtsps://host:port/path")
@@ -136,13 +142,16 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 	if err != nil {
 		return camera.Config{}, nil, err
 	}
-	return camera.Config{URL: c.URL, Username: c.User, Password: password, Transport: c.Transport, AllowInsecureBasic: c.AllowInsecureBasic,
-		TLS: camera.TLS{InsecureSkipVerify: c.TLSInsecure, Fingerprint: c.TLSFingerprint}}, nil, nil
+	return camera.Config{URL: c.URL, Username: c.User, Password: password, Transport: c.Transport,
+		AllowInsecureBasic: c.AllowInsecureBasic,
+		TLS:                camera.TLS{InsecureSkipVerify: c.TLSInsecure, Fingerprint: c.TLSFingerprint}}, nil, nil
 }
 
 func describe(address string, r camera.Report, err error) probed {
-	p := probed{URL: address, Server: r.Server, Offers: r.Offers, Codec: r.Codec, Width: r.Width, Height: r.Height, Rate: round(r.Rate),
-		Keyframes: round(r.Keyframes.Seconds()), Transport: r.Transport, SignIn: r.SignIn, FirstUnit: round(r.FirstUnit.Seconds()), State: camera.Online}
+	p := probed{URL: address, Server: r.Server, Offers: r.Offers, Codec: r.Codec, Width: r.Width, Height: r.Height,
+		Rate:      round(r.Rate),
+		Keyframes: round(r.Keyframes.Seconds()), Transport: r.Transport, SignIn: r.SignIn,
+		FirstUnit: round(r.FirstUnit.Seconds()), State: camera.Online}
 	if r.CameraClockKnown {
 		ahead := round(r.CameraClock.Seconds())
 		p.ClockAhead = &ahead
@@ -169,7 +178,8 @@ func (c *probeCommand) save(p *probed, st setup.Picture, s streams) error {
 	if err := setup.Replace(c.Output, st.JPEG, 0o644, -1, -1); err != nil {
 		return fmt.Errorf("write the still: %w", err)
 	}
-	p.Still = map[string]string{"file": c.Output, "size": fmt.Sprintf("%dx%d, %d bytes", st.Width, st.Height, len(st.JPEG))}
+	p.Still = map[string]string{"file": c.Output,
+		"size": fmt.Sprintf("%dx%d, %d bytes", st.Width, st.Height, len(st.JPEG))}
 	return nil
 }
 
@@ -198,7 +208,8 @@ func (c *probeCommand) print(p probed, s streams) error {
 		line(out, "offers", "%s %s%s", o.Kind, o.Codec, use)
 	}
 	if p.Codec != "" {
-		line(out, "video", "%s %dx%d, %.1f pictures/s%s", strings.ToUpper(string(p.Codec)), p.Width, p.Height, p.Rate, keyframes(p))
+		line(out, "video", "%s %dx%d, %.1f pictures/s%s", strings.ToUpper(string(p.Codec)), p.Width, p.Height, p.Rate,
+			keyframes(p))
 	}
 	if p.Transport != "" {
 		signIn := p.SignIn

@@ -16,7 +16,8 @@ import (
 
 func TestProbe(t *testing.T) {
 	secret := `p@ss/w#rd "1"`
-	urls, _ := harness.Camera(t, "--codec", "mjpeg", "--size", "320x184", "--fps", "10", "--user", "viewer", "--password", secret, "--auth", "digest")
+	urls, _ := harness.Camera(t, "--codec", "mjpeg", "--size", "320x184", "--fps", "10", "--user", "viewer",
+		"--password", secret, "--auth", "digest")
 	file := filepath.Join(t.TempDir(), "still.jpg")
 
 	// The password by file, by environment and by typing; never by the command line.
@@ -52,7 +53,8 @@ func TestProbe(t *testing.T) {
 	require.Contains(t, r.err, "--password-file")
 
 	// A camera of the configuration; its still on standard output, the report beside it.
-	yaml := write(t, "b.yaml", "cameras: [{id: gate, url: \""+urls[0]+"\", username: viewer, password: '"+secret+"'}]\n")
+	yaml := write(t, "b.yaml",
+		"cameras: [{id: gate, url: \""+urls[0]+"\", username: viewer, password: '"+secret+"'}]\n")
 	r = do(t, "probe", "--config", yaml, "--camera", "gate", "-o", "-")
 	require.Zero(t, r.code, r.err)
 	require.True(t, strings.HasPrefix(r.out, "\xff\xd8"))

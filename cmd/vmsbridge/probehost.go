@@ -27,7 +27,8 @@ func (c *probeCommand) find(ctx context.Context, cfg camera.Config, s streams) (
 	switch {
 	case !ok:
 	case none.Why == setup.TooSlow:
-		err = fmt.Errorf("no path has answered in time: give it longer with --timeout 60s, or name the whole rtsp:// address")
+		err = fmt.Errorf("no path has answered in time: give it longer with --timeout 60s, or name the whole rtsp:// " +
+			"address")
 	case none.Why == setup.Unreachable:
 		err = fmt.Errorf("%w; is the port right? HOST:PORT names another one", err)
 	case none.Why == setup.SignIn && cfg.Username == "":

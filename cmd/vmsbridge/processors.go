@@ -9,11 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Go's runtime shares work out among as many threads as there are processors, which wakes threads that find nothing. A bridge of some
-// cameras needs a part of one: one thread then wakes the machine less.
+// Go's runtime shares work out among as many threads as there are processors, which wakes threads
+// that find nothing. A bridge of some cameras needs a part of one: one thread then wakes the
+// machine less.
 const (
 	lookEvery = 2 * time.Second
-	// full is from which part of a processor on one thread is not enough: a picture would wait for others.
+	// full is from which part of a processor on one thread is not enough: a picture would wait for
+	// others.
 	full = 0.6
 	// calm is below which part one is enough again, when it has been so for calmLooks.
 	calm      = 0.4
@@ -26,7 +28,8 @@ type processors struct {
 	quiet     int // looks in a row
 }
 
-// look is told which part of a processor was used lately, and answers how many threads there should be.
+// look is told which part of a processor was used lately, and answers how many threads there should
+// be.
 func (p *processors) look(use float64) int {
 	switch {
 	case use >= full:
@@ -41,8 +44,8 @@ func (p *processors) look(use float64) int {
 	return p.now
 }
 
-// shareProcessors keeps the number of threads as small as does, until the returned function is called. Who has said a number by
-// GOMAXPROCS gets that.
+// shareProcessors keeps the number of threads as small as does, until the returned function is
+// called. Who has said a number by GOMAXPROCS gets that.
 func shareProcessors(ctx context.Context) (stop func()) {
 	most := runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") != "" || most == 1 {

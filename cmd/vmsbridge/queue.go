@@ -20,8 +20,8 @@ import (
 	"vmsbridge/storage/journal"
 )
 
-// queueCommand asks the running bridge, and works on the journal's file itself where none runs, so that it also works on a bridge
-// that does not start any more.
+// queueCommand asks the running bridge, and works on the journal's file itself where none runs, so
+// that it also works on a bridge that does not start any more.
 type queueCommand struct {
 	List  queueList  `cmd:"" help:"List what waits and what is parked (refused by the service for good), oldest first. Changes nothing."`
 	Show  queueShow  `cmd:"" help:"Print one event as JSON."`
@@ -73,9 +73,12 @@ func openJournal(path string, s streams) (*journal.Journal, error) {
 	if err := guard.Exists(path); err != nil {
 		return nil, fmt.Errorf("find the journal: %w; has this bridge ever run? --data names another folder", err)
 	}
-	j, err := journal.Open(path, journal.Options{Log: slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	j, err := journal.Open(path,
+		journal.Options{Log: slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if errors.Is(err, journal.ErrLocked) {
-		return nil, fmt.Errorf("another program has %s open, and no bridge answers beside it: it is starting or stopping, or vmsbridge fsck is at work; try again in a minute", path)
+		return nil,
+			fmt.Errorf("another program has %s open, and no bridge answers beside it: it is starting or stopping, or "+
+				"vmsbridge fsck is at work; try again in a minute", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the journal %s: %w", path, err)
@@ -132,7 +135,8 @@ func printQueued(s streams, e outbound.Entry, asJSON bool) error {
 	if e.Parked {
 		state, reason = "parked", "  "+e.Reason
 	}
-	_, err := fmt.Fprintf(s.out, "%-7s  since %s  %s%s\n", state, e.Since.UTC().Format("2006-01-02T15:04:05Z"), e.ID, reason)
+	_, err := fmt.Fprintf(s.out, "%-7s  since %s  %s%s\n", state, e.Since.UTC().Format("2006-01-02T15:04:05Z"), e.ID,
+		reason)
 	return err
 }
 
@@ -201,9 +205,12 @@ func (c *queueResend) Run(ctx context.Context, s streams) error {
 }
 
 // each does something to the named events, or to all that are parked, and says what was done.
-func (f bridgeQueue) each(ctx context.Context, s streams, w outbound.Which, word string, do func(outbound.Queue, context.Context, outbound.Which) ([]string, error)) error {
+func (f bridgeQueue) each(ctx context.Context, s streams, w outbound.Which, word string,
+	do func(outbound.Queue, context.Context, outbound.Which) ([]string, error)) error {
 	if (len(w.IDs) == 0) != w.All {
-		return cli.Exit(exitUsage, errors.New("name events by their ids (vmsbridge queue list shows them), or say --all for all that are parked"))
+		return cli.Exit(exitUsage,
+			errors.New("name events by their ids (vmsbridge queue list shows them), or say --all for all that "+
+				"are parked"))
 	}
 	return f.with(ctx, s, func(q outbound.Queue) error {
 		done, err := do(q, ctx, w)

@@ -17,14 +17,16 @@ import (
 )
 
 func motionEvent(camera string, start time.Time) vms.Event {
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(start.Add(3 * time.Second)), Span: true, AccountID: "acc",
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start),
+		EndTimestamp: vms.Ptr(start.Add(3 * time.Second)), Span: true, AccountID: "acc",
 		ActorID: camera, ActorAccountID: "acc", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "x", Vendor: "y"}))
 	ev.ID = ev.NaturalID()
 	return ev
 }
 
-// withJournal makes a data folder with a journal of n waiting events, of which the first is parked, and its ids.
+// withJournal makes a data folder with a journal of n waiting events, of which the first is parked,
+// and its ids.
 func withJournal(t *testing.T, n int) (dir string, ids []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -121,7 +123,8 @@ func TestQueueWithoutAJournal(t *testing.T) {
 	require.Contains(t, do(t, "queue", "list", "--config", file).err, dir, "the folder of the configuration")
 	dir, _ = withJournal(t, 1)
 	file = write(t, "bad.yaml", "bridge: {data: "+dir+"}\ncameras: nonsense\n")
-	require.Contains(t, do(t, "queue", "list", "--config", file).out, "0 waiting, 1 parked", "a configuration with problems says where the data is")
+	require.Contains(t, do(t, "queue", "list", "--config", file).out, "0 waiting, 1 parked",
+		"a configuration with problems says where the data is")
 }
 
 func TestQueueResend(t *testing.T) {
@@ -141,6 +144,7 @@ func TestQueueResend(t *testing.T) {
 	require.Contains(t, r.out, "1 waiting, 1 parked\n")
 	require.Contains(t, r.out, ids[2])
 	for _, args := range [][]string{{}, {"--since", "yesterday-ish"}, {"--since", "1h", "--until", "2h"}} {
-		require.Equal(t, exitUsage, do(t, append([]string{"queue", "resend", "--data", dir}, args...)...).code, "%v", args)
+		require.Equal(t, exitUsage, do(t, append([]string{"queue", "resend", "--data", dir}, args...)...).code, "%v",
+			args)
 	}
 }

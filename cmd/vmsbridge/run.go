@@ -32,8 +32,8 @@ func (runCommand) Help() string {
 the page is. SIGHUP has it read the configuration anew.`
 }
 
-// Run runs the bridge. SIGHUP has it read its configuration anew. The first SIGINT or SIGTERM ends it in order: open spans are
-// ended and written, stills flushed. One that comes more than two
+// Run runs the bridge. SIGHUP has it read its configuration anew. The first SIGINT or SIGTERM ends
+// it in order: open spans are ended and written, stills flushed. One that comes more than two
 // seconds later ends the process at once; what was durable stays so.
 func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if c.File != "" {
@@ -54,8 +54,10 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 		log.Warn("configuration", "file", w.File, "line", w.Line, "key", w.Path, "warning", w.Message)
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Manager: health.NewManager(log), Level: level,
+	registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry,
+		Manager: health.NewManager(log), Level: level,
 		Ready: func(listen net.Addr) {
 			list := pages(cfg, listen)
 			log.Info("the page for people", "addresses", list)
@@ -77,8 +79,8 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-// reloadOnSignal has the bridge read its configuration anew at each SIGHUP, until the returned function is called. Signals that
-// come while it reads are one more reading.
+// reloadOnSignal has the bridge read its configuration anew at each SIGHUP, until the returned
+// function is called. Signals that come while it reads are one more reading.
 func reloadOnSignal(ctx context.Context, a *agent.Agent, log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)

@@ -23,7 +23,9 @@ func TestRunStopsOnTheFirstSignal(t *testing.T) {
 	ports, err := freePorts(1)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	file := write(t, "b.yaml", fmt.Sprintf("bridge: {data: %q}\napi: {listen: %q}\nstills: {max_size: 8MiB, segment_size: 1MiB}\nlog: {format: json}\n", filepath.Join(dir, "data"), ports[0]))
+	file := write(t, "b.yaml",
+		fmt.Sprintf("bridge: {data: %q}\napi: {listen: %q}\nstills: {max_size: 8MiB, segment_size: 1MiB}\nlog: "+
+			"{format: json}\n", filepath.Join(dir, "data"), ports[0]))
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		cmd := process(t, "run", "--config", file)
 		stderr, err := cmd.StderrPipe()
@@ -37,7 +39,8 @@ func TestRunStopsOnTheFirstSignal(t *testing.T) {
 			}
 		}()
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		harness.Until(t, "the bridge to answer", func() bool { return answers(t.Context(), "http://"+ports[0]+"/healthz") })
+		harness.Until(t, "the bridge to answer",
+			func() bool { return answers(t.Context(), "http://"+ports[0]+"/healthz") })
 		require.NoError(t, cmd.Process.Signal(sig))
 		var log []string
 		deadline := time.After(time.Minute)

@@ -52,7 +52,8 @@ func (c *serviceInstall) Run(s streams) error {
 		return err
 	}
 	if _, err := user.Lookup(c.User); err != nil {
-		return fmt.Errorf("there is no user %q: make it with useradd --system --home /var/lib/vmsbridge %s, or name one with --user", c.User, c.User)
+		return fmt.Errorf("there is no user %q: make it with useradd --system --home /var/lib/vmsbridge %s, or name "+
+			"one with --user", c.User, c.User)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -62,8 +63,9 @@ func (c *serviceInstall) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	manager, err := serviceManager(service.Config{Executable: program, UserName: c.User, Arguments: []string{"run", "--config", file},
-		Option: service.KeyValue{"SystemdScript": unit}})
+	manager, err := serviceManager(service.Config{Executable: program, UserName: c.User,
+		Arguments: []string{"run", "--config", file},
+		Option:    service.KeyValue{"SystemdScript": unit}})
 	if err != nil {
 		return err
 	}

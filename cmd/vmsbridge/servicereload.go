@@ -14,7 +14,8 @@ import (
 	"vmsbridge/cmd/cli"
 )
 
-// serviceReload asks the running bridge itself, which says what became of it; systemctl reload and SIGHUP do the same without an answer.
+// serviceReload asks the running bridge itself, which says what became of it; systemctl reload and
+// SIGHUP do the same without an answer.
 type serviceReload struct {
 	Data string `help:"The bridge's data folder, instead of the configuration's." placeholder:"DIR"`
 	configFile
@@ -36,7 +37,8 @@ func (c *serviceReload) Run(ctx context.Context, s streams) error {
 		for _, p := range done.Problems {
 			_, _ = fmt.Fprintln(s.err, p)
 		}
-		return cli.Exit(exitConfig, fmt.Errorf("%s; the bridge goes on with the configuration that it has", counted(len(done.Problems), "problem")))
+		return cli.Exit(exitConfig, fmt.Errorf("%s; the bridge goes on with the configuration that it has",
+			counted(len(done.Problems), "problem")))
 	}
 	return printReloaded(s.out, done)
 }
@@ -46,7 +48,8 @@ func printReloaded(w io.Writer, done agent.Reloaded) error {
 	for _, part := range []struct {
 		what string
 		keys []string
-	}{{"cameras added", done.Cameras.Added}, {"cameras restarted", done.Cameras.Restarted}, {"cameras removed", done.Cameras.Removed}, {"applied", done.Applied},
+	}{{"cameras added", done.Cameras.Added}, {"cameras restarted", done.Cameras.Restarted},
+		{"cameras removed", done.Cameras.Removed}, {"applied", done.Applied},
 		{"only after a restart (vmsbridge service restart)", done.Restart}} {
 		if len(part.keys) > 0 {
 			fmt.Fprintf(&b, "%s: %s\n", part.what, strings.Join(part.keys, ", "))

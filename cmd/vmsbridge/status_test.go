@@ -18,7 +18,8 @@ import (
 	"vmsbridge/scripts/harness"
 )
 
-// A bridge that hangs takes connections, and answers none: status says so within a time that people wait.
+// A bridge that hangs takes connections, and answers none: status says so within a time that people
+// wait.
 func TestStatusOfASilentBridge(t *testing.T) {
 	t.Parallel()
 	b := newBridge(t, quietYAML)
@@ -36,7 +37,9 @@ func TestStatusOfASilentBridge(t *testing.T) {
 
 // From a bridge that was never started over one that has everything wrong to one that is well.
 func TestStatus(t *testing.T) {
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
 	defer service.Close()
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -44,7 +47,8 @@ func TestStatus(t *testing.T) {
 	require.NoError(t, nobody.Close())
 	yaml := strings.Replace(quietYAML, "bridge: {", "bridge: {id: gate-bridge, account: a, name: Front gate, ", 1) +
 		"service: {url: '" + service.URL + "', token: 0123456789abcdef}\n" +
-		"cameras:\n  - {id: yard, name: Yard, url: 'rtsp://" + dead + "/'}\n  - {id: attic, url: 'rtsp://h/', enabled: false}\n"
+		"cameras:\n  - {id: yard, name: Yard, url: 'rtsp://" + dead +
+		"/'}\n  - {id: attic, url: 'rtsp://h/', enabled: false}\n"
 	b := newBridge(t, yaml)
 
 	r := do(t, "status", "--config", b.file)
@@ -60,8 +64,10 @@ func TestStatus(t *testing.T) {
 
 	r = do(t, "status", "-c", b.file)
 	require.Equal(t, exitWrong, r.code)
-	require.Less(t, strings.Index(r.out, "! the service refuses the bridge's token"), strings.Index(r.out, "! 1 camera is not online: yard"), "the worse first:\n%s", r.out)
-	require.Less(t, strings.Index(r.out, "! 1 camera is not online: yard"), strings.Index(r.out, "bridge    gate-bridge"))
+	require.Less(t, strings.Index(r.out, "! the service refuses the bridge's token"),
+		strings.Index(r.out, "! 1 camera is not online: yard"), "the worse first:\n%s", r.out)
+	require.Less(t, strings.Index(r.out, "! 1 camera is not online: yard"),
+		strings.Index(r.out, "bridge    gate-bridge"))
 	require.Regexp(t, `(?m)^yard +unreachable .*Yard$`, r.out)
 	require.Regexp(t, `(?m)^attic +off .*attic$`, r.out)
 	require.Contains(t, r.out, "vmsbridge probe", "what to do")
@@ -86,7 +92,8 @@ func TestStatus(t *testing.T) {
 	done := do(t, "service", "reload", "-c", b.file)
 	require.Zero(t, done.code, done.err)
 	require.Contains(t, done.out, "cameras removed: yard\n")
-	require.Contains(t, done.out, "only after a restart (vmsbridge service restart): bridge.account, bridge.id, service.url\n")
+	require.Contains(t, done.out, "only after a restart (vmsbridge service restart): bridge.account, bridge.id, "+
+		"service.url\n")
 	b.stop()
 	b.start()
 	harness.Until(t, "the decoders to be looked at", func() bool { return b.status().Decoders.JPEG.OK })
@@ -106,7 +113,8 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, exitFailed, do(t, "service", "reload", "-c", b.file).code)
 }
 
-// The configuration with which a bridge starts must be good: 78 tells the service manager not to try again.
+// The configuration with which a bridge starts must be good: 78 tells the service manager not to
+// try again.
 func TestABadConfigurationEndsTheProcessWith78(t *testing.T) {
 	b := newBridge(t, quietYAML+"nonsense: 1\n")
 	cmd := process(t, "run", "--config", b.file)

@@ -14,9 +14,11 @@ import (
 	"vmsbridge/configs"
 )
 
-// seen is what can be said of a bridge that does not run: why, and what would keep it from starting.
+// seen is what can be said of a bridge that does not run: why, and what would keep it from
+// starting.
 func (b site) seen(ctx context.Context) (health.Report, error) {
-	r := health.Report{Time: time.Now().UTC(), Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Config: health.Config{File: b.Config, Problems: []string{}},
+	r := health.Report{Time: time.Now().UTC(), Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Config:  health.Config{File: b.Config, Problems: []string{}},
 		Cameras: []health.Camera{}}
 	why := unitState(ctx)
 	hint := "vmsbridge service start; journalctl -u " + serviceName + " -n 50 says why it stopped"
@@ -26,7 +28,8 @@ func (b site) seen(ctx context.Context) (health.Report, error) {
 		for _, p := range problems {
 			r.Config.Problems = append(r.Config.Problems, p.String())
 		}
-		why, hint = why+": its configuration has problems", "correct them (vmsbridge check "+b.Config+" prints all), then vmsbridge service start"
+		why, hint = why+": its configuration has problems",
+			"correct them (vmsbridge check "+b.Config+" prints all), then vmsbridge service start"
 	} else if err != nil {
 		r.Config.Problems = append(r.Config.Problems, err.Error())
 		why, hint = why+": its configuration cannot be read", "write "+b.Config+", or name another with --config"
@@ -48,11 +51,13 @@ func (b site) seen(ctx context.Context) (health.Report, error) {
 // tightDisk is the reserve of which half must be free for a bridge to start.
 const tightDisk = 64 << 20
 
-// unitState is what systemd says of the bridge's unit, as the end of a sentence; "" where it says nothing.
+// unitState is what systemd says of the bridge's unit, as the end of a sentence; "" where it says
+// nothing.
 func unitState(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "systemctl", "show", serviceName, "--property=LoadState,ActiveState,Result,ExecMainStatus").Output()
+	out, err := exec.CommandContext(ctx, "systemctl", "show", serviceName,
+		"--property=LoadState,ActiveState,Result,ExecMainStatus").Output()
 	if err != nil {
 		return ""
 	}

@@ -53,7 +53,8 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	progress.End()
-	_, err = fmt.Fprintf(s.out, "%s\nIt holds no picture, no password and no token. Look into it before you send it: tar -xzf FILE\n", path)
+	_, err = fmt.Fprintf(s.out, "%s\nIt holds no picture, no password and no token. Look into it before you send it: "+
+		"tar -xzf FILE\n", path)
 	if _, missing := os.Stat(b.Config); err == nil && !report.Running && missing != nil && b.named == "" {
 		return noConfig(b.Config, missing)
 	}
@@ -61,7 +62,8 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 }
 
 // pack writes the bundle; a part that cannot be had says why in its place.
-func (c *supportCommand) pack(ctx context.Context, to io.Writer, b site, name string, now time.Time, running bool, progress *cli.Progress) error {
+func (c *supportCommand) pack(ctx context.Context, to io.Writer, b site, name string, now time.Time, running bool,
+	progress *cli.Progress) error {
 	w := bundle.New(to, name, now, b.secrets())
 	for _, part := range c.parts(ctx, b, running) {
 		progress.Now("packing %s", part.name)
@@ -103,7 +105,8 @@ func (c *supportCommand) parts(ctx context.Context, b site, running bool) []part
 		}},
 		{"config.yaml", b.redacted},
 		{"config-problems.txt", b.problems},
-		{"log.txt", shell("journalctl", "--unit="+serviceName, "--no-pager", "--output=short-iso-precise", fmt.Sprintf("--lines=%d", c.Lines))},
+		{"log.txt", shell("journalctl", "--unit="+serviceName, "--no-pager", "--output=short-iso-precise",
+			fmt.Sprintf("--lines=%d", c.Lines))},
 		{"unit.txt", shell("systemctl", "status", serviceName, "--no-pager", "--lines=0", "--full")},
 		{"machine.txt", machine},
 		{"stores.txt", func() ([]byte, error) { return b.files() }},
@@ -169,14 +172,16 @@ func (b site) files() ([]byte, error) {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			_, _ = fmt.Fprintf(&out, "%s %12d %s %s\n", info.Mode(), info.Size(), info.ModTime().UTC().Format(time.RFC3339), path)
+			_, _ = fmt.Fprintf(&out, "%s %12d %s %s\n", info.Mode(), info.Size(),
+				info.ModTime().UTC().Format(time.RFC3339), path)
 		}
 		return nil
 	})
 	return out.Bytes(), err
 }
 
-// secrets are all that are known, to be sure that none goes out. The bridge's own files that are secrets as a whole count too.
+// secrets are all that are known, to be sure that none goes out. The bridge's own files that are
+// secrets as a whole count too.
 func (b site) secrets() []string {
 	var list []string
 	cfg, err := configs.Load(b.Config)
@@ -189,7 +194,8 @@ func (b site) secrets() []string {
 	return append(list, wordsOf(filepath.Join(b.data(), api.FirstUserFile))...)
 }
 
-// wordsOf are the parts of a secret file that may stand alone in a text: its lines, and the strings of JSON.
+// wordsOf are the parts of a secret file that may stand alone in a text: its lines, and the strings
+// of JSON.
 func wordsOf(file string) []string {
 	if file == "" {
 		return nil
@@ -199,7 +205,8 @@ func wordsOf(file string) []string {
 		return nil
 	}
 	var list []string
-	for _, word := range strings.FieldsFunc(string(content), func(r rune) bool { return strings.ContainsRune("\r\n\t \",:{}", r) }) {
+	for _, word := range strings.FieldsFunc(string(content),
+		func(r rune) bool { return strings.ContainsRune("\r\n\t \",:{}", r) }) {
 		if len(word) >= 16 {
 			list = append(list, word)
 		}
@@ -210,7 +217,8 @@ func wordsOf(file string) []string {
 // machine is what the machine is, as far as it matters here.
 func machine() ([]byte, error) {
 	var out bytes.Buffer
-	for _, file := range []string{"/etc/os-release", "/proc/version", "/proc/uptime", "/proc/loadavg", "/proc/meminfo", "/proc/mounts", "/proc/pressure/io", "/proc/pressure/memory"} {
+	for _, file := range []string{"/etc/os-release", "/proc/version", "/proc/uptime", "/proc/loadavg", "/proc/meminfo",
+		"/proc/mounts", "/proc/pressure/io", "/proc/pressure/memory"} {
 		content, err := os.ReadFile(file)
 		_, _ = fmt.Fprintf(&out, "== %s\n%s\n", file, content)
 		if err != nil {

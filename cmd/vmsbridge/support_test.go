@@ -39,8 +39,10 @@ func unpacked(t *testing.T, file string) map[string]string {
 }
 
 func TestSupportBundle(t *testing.T) {
-	b := newBridge(t, "# hunter2-comment\n"+strings.Replace(quietYAML, "listen:", "tokens: [{name: lan, token: hunter2-0123456789}], listen:", 1)+
-		"cameras: [{id: yard, url: 'rtsp://127.0.0.1:1/', username: viewer, password: hunter2-password}]\n")
+	b := newBridge(t,
+		"# hunter2-comment\n"+strings.Replace(quietYAML, "listen:",
+			"tokens: [{name: lan, token: hunter2-0123456789}], listen:", 1)+
+			"cameras: [{id: yard, url: 'rtsp://127.0.0.1:1/', username: viewer, password: hunter2-password}]\n")
 	b.start()
 	file := filepath.Join(b.dir, "running.tar.gz")
 	r := do(t, "support-bundle", "-c", b.file, "-o", file)
@@ -48,7 +50,8 @@ func TestSupportBundle(t *testing.T) {
 	require.Contains(t, r.out, file)
 	files := unpacked(t, file)
 	for name, want := range map[string]string{"status.txt": "yard", "status.json": `"cameras"`, "version.txt": "vmsbridge ", "config.yaml": "username: viewer", "config-problems.txt": "no problem",
-		"machine.txt": "MemTotal", "stores.txt": "journal.db", "metrics.txt": "vmsbridge_agent_info", "log.txt": "", "unit.txt": ""} {
+		"machine.txt": "MemTotal", "stores.txt": "journal.db", "metrics.txt": "vmsbridge_agent_info", "log.txt": "",
+		"unit.txt": ""} {
 		require.Contains(t, files, name)
 		require.Contains(t, files[name], want, name)
 	}
@@ -67,7 +70,8 @@ func TestSupportBundle(t *testing.T) {
 	require.Zero(t, r.code, r.err)
 	files = unpacked(t, file)
 	require.Contains(t, files["status.txt"], "the bridge does not run")
-	require.Contains(t, files["config-problems.txt"], "cameras[0].url: a user name or password must not stand in an address")
+	require.Contains(t, files["config-problems.txt"],
+		"cameras[0].url: a user name or password must not stand in an address")
 	require.Contains(t, files["fsck.txt"], "all is in order")
 	for name, text := range files {
 		require.NotContains(t, text, "hunter2", name)

@@ -17,19 +17,21 @@ type versionCommand struct {
 	Libraries []string `help:"Folders to search for libavcodec before the system's." placeholder:"DIR"`
 }
 
-// Run prints what this program is and what it finds to decode with. A decoder that is missing is no error: the line says
-// what to install.
+// Run prints what this program is and what it finds to decode with. A decoder that is missing is no
+// error: the line says what to install.
 func (c *versionCommand) Run(ctx context.Context, s streams) error {
 	pool := codec.NewPool(codec.Options{LibraryDirs: c.Libraries})
 	defer func() { _ = pool.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second) // a decoder process may take half a minute to start on a busy box
+	// a decoder process may take half a minute to start on a busy box
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()
 	found, err := pool.Capabilities(ctx)
 	if err != nil {
 		return fmt.Errorf("ask a decoder process: %w", err)
 	}
 	if c.JSON {
-		return json.NewEncoder(s.out).Encode(map[string]any{"version": version(), "go": runtime.Version(), "os": runtime.GOOS,
+		return json.NewEncoder(s.out).Encode(map[string]any{"version": version(), "go": runtime.Version(),
+			"os":   runtime.GOOS,
 			"arch": runtime.GOARCH, "decoders": found})
 	}
 	_, _ = fmt.Fprintf(s.out, "vmsbridge %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -38,7 +40,8 @@ func (c *versionCommand) Run(ctx context.Context, s streams) error {
 	capability(s.out, "JPEG", found.JPEG)
 	_, _ = fmt.Fprintf(s.out, "Decoder processes are confined by %s.\n", found.Confinement)
 	if found.JPEG.Library != linkedJPEG {
-		_, _ = fmt.Fprintln(s.out, "This is a pure Go build: it lacks libjpeg-turbo, and takes libturbojpeg where that is installed.")
+		_, _ = fmt.Fprintln(s.out, "This is a pure Go build: it lacks libjpeg-turbo, and takes libturbojpeg where "+
+			"that is installed.")
 	}
 	return nil
 }

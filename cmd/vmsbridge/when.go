@@ -9,8 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// parseTime reads a time as people write it: the interface's form with any offset, local time without one, a time of
-// today, "now", "today", "yesterday", or how long ago.
+// parseTime reads a time as people write it: the interface's form with any offset, local time
+// without one, a time of today, "now", "today", "yesterday", or how long ago.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	y, m, d := now.Date()
@@ -31,7 +31,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	if t, err := vms.ParseTime(text); err == nil {
 		return t.Time, nil
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
+	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
+		"2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return t, nil
 		}

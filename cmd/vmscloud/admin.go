@@ -21,8 +21,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// A running vmscloud holds the lock of its identity file, so the token commands reach it through a socket in the data
-// folder. Who may open that folder may do this; there is no other check.
+// A running vmscloud holds the lock of its identity file, so the token commands reach it through a
+// socket in the data folder. Who may open that folder may do this; there is no other check.
 
 // adminRequest and adminAnswer are the JSON bodies of POST /tokens on the socket.
 type adminRequest struct {
@@ -88,7 +88,8 @@ func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 // maxSocketPath is what Linux allows for the path of a socket.
 const maxSocketPath = 107
 
-// listenAdmin makes the socket. The caller holds the identity file's lock, so a socket that is there was left behind.
+// listenAdmin makes the socket. The caller holds the identity file's lock, so a socket that is
+// there was left behind.
 func listenAdmin(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("its path is longer than %d characters", maxSocketPath)

@@ -18,7 +18,8 @@ import (
 //	2026-11-21T07:10:00.000+00:00  Gate  vms.motionDetectionEvent.v1  ongoing  http://…/recordedImage.jpeg?…
 //	2026-11-21T07:10:00.000+00:00  Gate  vms.motionDetectionEvent.v1  4.2s     http://…/recordedImage.jpeg?…
 //
-// Whoever reads the lines may be slow, stuck or gone: events do not wait for it, and lines that find no room are dropped.
+// Whoever reads the lines may be slow, stuck or gone: events do not wait for it, and lines that
+// find no room are dropped.
 type announcer struct {
 	registry *registry.Registry
 	base     string
@@ -39,8 +40,8 @@ func newAnnouncer(r *registry.Registry, base string, log *slog.Logger) *announce
 // bestView is how long after its start an event looks best, by the interface's recipe for images.
 const bestView = 500 * time.Millisecond
 
-// event tells of an event that was stored just now; before is what was stored under its id, nil for nothing. It does not
-// block.
+// event tells of an event that was stored just now; before is what was stored under its id, nil for
+// nothing. It does not block.
 func (a *announcer) event(ev vms.Event, before *vms.Event) {
 	if before != nil && (!before.Ongoing() || ev.Ongoing()) {
 		return // told already
@@ -52,7 +53,8 @@ func (a *announcer) event(ev vms.Event, before *vms.Event) {
 	case ev.EndTimestamp != nil:
 		took = ev.EndTimestamp.Sub(ev.StartTimestamp.Time).String()
 	}
-	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.Name(ev.AccountID, ev.ActorID)), ev.Type, took)
+	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.Name(ev.AccountID, ev.ActorID)),
+		ev.Type, took)
 	if status := newStatus(ev); status != "" {
 		line += "  " + status
 	} else if ev.ActorType == vms.ActorCamera && !strings.HasPrefix(ev.Type, "vms.device") {
@@ -66,8 +68,8 @@ func (a *announcer) event(ev vms.Event, before *vms.Event) {
 	}
 }
 
-// Run writes the lines to out until ctx is done, then those that wait, for announceDrain at most. A write that never ends
-// is left behind, since only the end of the program can end it.
+// Run writes the lines to out until ctx is done, then those that wait, for announceDrain at most. A
+// write that never ends is left behind, since only the end of the program can end it.
 func (a *announcer) Run(ctx context.Context, out io.Writer) {
 	done := make(chan struct{})
 	go func() {

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/client"
 )
 
-// TestBackupAndRestore of a running service: what was in it comes back under the same ids, in an empty folder and over another one.
+// TestBackupAndRestore of a running service: what was in it comes back under the same ids, in an
+// empty folder and over another one.
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -21,7 +22,8 @@ func TestBackupAndRestore(t *testing.T) {
 	user := must(t, "token", "create", "--data", data, "--kind", "user", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, bridge)
-	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+	require.NoError(t,
+		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
 	for n := range 20 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam", n)))
 	}
@@ -67,7 +69,8 @@ func TestBackupAndRestore(t *testing.T) {
 
 	whole, err := os.ReadFile(file)
 	require.NoError(t, err)
-	for name, b := range map[string][]byte{"cut": whole[:len(whole)-2000], "flipped": flipped(whole), "no backup": []byte("hello"), "empty": nil} {
+	for name, b := range map[string][]byte{"cut": whole[:len(whole)-2000], "flipped": flipped(whole),
+		"no backup": []byte("hello"), "empty": nil} {
 		require.NoError(t, os.WriteFile(file+"-bad", b, 0o600))
 		_, errs, code := vmscloud(t, "restore", "--data", filepath.Join(dir, "never"), file+"-bad")
 		require.NotZero(t, code, name)
@@ -82,7 +85,8 @@ func flipped(b []byte) []byte {
 	return c
 }
 
-// TestFsckOfTheService finds what is wrong in each of its files, and puts it in order; the account keeps its id.
+// TestFsckOfTheService finds what is wrong in each of its files, and puts it in order; the account
+// keeps its id.
 func TestFsckOfTheService(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -90,7 +94,8 @@ func TestFsckOfTheService(t *testing.T) {
 	bridge := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, bridge)
-	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+	require.NoError(t,
+		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
 	for n := range 20 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam", n)))
 	}

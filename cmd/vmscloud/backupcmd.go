@@ -24,7 +24,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// backupFiles are the parts of a backup, in the order in which their states are taken: events name devices, which name accounts.
+// backupFiles are the parts of a backup, in the order in which their states are taken: events name
+// devices, which name accounts.
 var backupFiles = []string{eventsFile, registryFile, identityFile}
 
 type backupCmd struct {
@@ -73,7 +74,8 @@ func (c backupCmd) Run() (err error) {
 		return fmt.Errorf("verify the backup: %w; try again", err)
 	}
 	progress.End()
-	fmt.Printf("%s: %d files, %.1f MB, verified. Bring it back with: vmscloud restore --data %s %[1]s\n", c.File, len(list), float64(size)/1e6, c.Data)
+	fmt.Printf("%s: %d files, %.1f MB, verified. Bring it back with: vmscloud restore --data %s %[1]s\n", c.File,
+		len(list), float64(size)/1e6, c.Data)
 	return nil
 }
 
@@ -119,13 +121,15 @@ func (c backupCmd) write(w io.Writer) error {
 }
 
 func backupParts(ids *store.Store, reg *registry.Registry, events *journal.Journal) []backup.Part {
-	return []backup.Part{{Name: eventsFile, Begin: events.Begin}, {Name: registryFile, Begin: reg.File().Begin}, {Name: identityFile, Begin: ids.File().Begin}}
+	return []backup.Part{{Name: eventsFile, Begin: events.Begin}, {Name: registryFile, Begin: reg.File().Begin},
+		{Name: identityFile, Begin: ids.File().Begin}}
 }
 
 // inPostgres says how to back up what is not in files.
 const inPostgres = "the running vmscloud keeps everything in PostgreSQL: back that up, with pg_dump or pg_basebackup"
 
-// backupAdmin answers POST /backup on the admin socket. What breaks off lacks its end, which who reads it sees.
+// backupAdmin answers POST /backup on the admin socket. What breaks off lacks its end, which who
+// reads it sees.
 func backupAdmin(ids *store.Store, reg *registry.Registry, events *journal.Journal, log *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if events == nil {
@@ -217,7 +221,8 @@ func (c restoreCmd) Run() error {
 	}
 	there := c.there()
 	if len(there) > 0 && !c.Force {
-		return fmt.Errorf("%s holds %s already: --force puts the backup in its place, and sets what is there aside", c.Data, filepath.Base(there[0]))
+		return fmt.Errorf("%s holds %s already: --force puts the backup in its place, and sets what is there aside",
+			c.Data, filepath.Base(there[0]))
 	}
 	for _, e := range list {
 		progress.Now("putting back %s", e.Name)
@@ -242,7 +247,8 @@ func (c restoreCmd) Run() error {
 		return fmt.Errorf("restore: %w", err)
 	}
 	progress.End()
-	fmt.Printf("%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n", c.Data, c.File, list[0].Time.Format(time.RFC3339))
+	fmt.Printf("%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n", c.Data, c.File,
+		list[0].Time.Format(time.RFC3339))
 	for _, path := range there {
 		fmt.Printf("set aside: %s\n", path+suffix)
 	}

@@ -21,7 +21,8 @@ type bridgeCmd struct {
 	Release bridgeReleaseCmd `cmd:"" help:"Let the next credential of its account that registers a bridge have it."`
 }
 
-// bridgesRequest and bridgesAnswer are the bodies of POST /bridges on the admin socket. No release: the list.
+// bridgesRequest and bridgesAnswer are the bodies of POST /bridges on the admin socket. No release:
+// the list.
 type bridgesRequest struct {
 	Release string `json:"release,omitempty"`
 	Camera  string `json:"camera,omitempty"`  // to release

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// cameras are the registry as the interface asks for it: who changes what is said of a camera is noted in the trail, and
-// an event is made of that.
+// cameras are the registry as the interface asks for it: who changes what is said of a camera is
+// noted in the trail, and an event is made of that.
 type cameras struct {
 	*registry.Registry
 	ids *store.Store
@@ -31,7 +31,8 @@ func (c cameras) Describe(_ context.Context, by identity.Principal, account, id 
 	}
 	e := model.AuditEntry{AccountID: account, By: by.User.ID, ByName: cmp.Or(by.User.Email, by.Name),
 		Action: model.AuditUpdate, Kind: model.KindCamera, Target: id, Name: c.Name(account, id)}
-	for field, set := range map[string]bool{"name": change.Name != nil, "notes": change.Notes != nil, "tags": change.Tags != nil} {
+	for field, set := range map[string]bool{"name": change.Name != nil, "notes": change.Notes != nil,
+		"tags": change.Tags != nil} {
 		if set {
 			e.Fields = append(e.Fields, field)
 		}

@@ -21,11 +21,12 @@ import (
 // eventType is a whole name of an event's type.
 var eventType = regexp.MustCompile(`^vms\.(\w+)Event\.v1$`)
 
-// madeBelow are the types, by their short names, that the sources below some folders of the project make events of: those that are written
-// there for any other purpose than to be compared with.
+// madeBelow are the types, by their short names, that the sources below some folders of the project
+// make events of: those that are written there for any other purpose than to be compared with.
 func madeBelow(t *testing.T, folders ...string) map[string]bool {
 	made := map[string]bool{}
-	constants := map[string]string{"TypeMotion": vms.TypeMotion, "TypeMotionInRegion": vms.TypeMotionInRegion, "TypeTamper": vms.TypeTamper,
+	constants := map[string]string{"TypeMotion": vms.TypeMotion, "TypeMotionInRegion": vms.TypeMotionInRegion,
+		"TypeTamper":       vms.TypeTamper,
 		"TypeDeviceStatus": vms.TypeDeviceStatus}
 	note := func(n ast.Node) bool {
 		name := ""
@@ -50,28 +51,29 @@ func madeBelow(t *testing.T, folders ...string) map[string]bool {
 	}
 	for _, folder := range folders {
 		files := 0
-		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		require.NoError(t,
+			filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				files++
+				text, err := os.ReadFile(path) // so that the test cache sees a change
+				if err != nil {
+					return err
+				}
+				file, err := parser.ParseFile(token.NewFileSet(), path, text, 0)
+				if err == nil {
+					ast.Inspect(file, note)
+				}
 				return err
-			}
-			files++
-			text, err := os.ReadFile(path) // so that the test cache sees a change
-			if err != nil {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, text, 0)
-			if err == nil {
-				ast.Inspect(file, note)
-			}
-			return err
-		}))
+			}))
 		require.NotZero(t, files, folder)
 	}
 	return made
 }
 
-// The table of types in uplink/README.md names each type of the catalogue once, and says of each rightly whether the bridge or the service
-// makes it.
+// The table of types in uplink/README.md names each type of the catalogue once, and says of each
+// rightly whether the bridge or the service makes it.
 func TestTheTableOfTypesIsRight(t *testing.T) {
 	text, err := os.ReadFile("../../uplink/README.md")
 	require.NoError(t, err)
@@ -91,7 +93,9 @@ func TestTheTableOfTypesIsRight(t *testing.T) {
 		}
 		for name := range strings.SplitSeq(cells[1], ",") {
 			name = strings.Trim(strings.TrimSpace(name), "`")
-			require.True(t, slices.ContainsFunc(vms.TypeIDs(), func(id string) bool { return id == "vms."+name+"Event.v1" }), "the catalogue has no %q", name)
+			require.True(t,
+				slices.ContainsFunc(vms.TypeIDs(), func(id string) bool { return id == "vms."+name+"Event.v1" }),
+				"the catalogue has no %q", name)
 			require.NotContains(t, makers, name, "it stands there twice")
 			makers[name] = cells[2]
 		}
@@ -101,7 +105,9 @@ func TestTheTableOfTypesIsRight(t *testing.T) {
 	bridge, service := madeBelow(t, "agent", "motion"), madeBelow(t, "cmd/vmscloud", "uplink/identity/notify")
 	for _, id := range vms.TypeIDs() {
 		name := eventType.FindStringSubmatch(id)[1]
-		require.Equal(t, bridge[name], strings.Contains(makers[name], "the bridge"), "made by the bridge, %s: %q", name, makers[name])
-		require.Equal(t, service[name], strings.Contains(makers[name], "the service"), "made by the service, %s: %q", name, makers[name])
+		require.Equal(t, bridge[name], strings.Contains(makers[name], "the bridge"), "made by the bridge, %s: %q", name,
+			makers[name])
+		require.Equal(t, service[name], strings.Contains(makers[name], "the service"), "made by the service, %s: %q",
+			name, makers[name])
 	}
 }

@@ -59,9 +59,11 @@ func (c clientCreateCmd) Run() (err error) {
 	case c.Quiet:
 		fmt.Printf("%s\n%s\n", t.ID, secret)
 	case c.Public:
-		fmt.Printf("Client %s (%s) for the account %s. It has no secret and signs in with PKCE.\n", t.ID, printable(t.Name), account.ID)
+		fmt.Printf("Client %s (%s) for the account %s. It has no secret and signs in with PKCE.\n", t.ID,
+			printable(t.Name), account.ID)
 	default:
-		fmt.Printf("Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n", t.ID, printable(t.Name), account.ID, secret)
+		fmt.Printf("Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n", t.ID,
+			printable(t.Name), account.ID, secret)
 	}
 	return nil
 }
@@ -96,13 +98,16 @@ func (c clientListCmd) Run() (err error) {
 	var list []clientShown
 	for _, t := range all {
 		if oauth.IsClient(t) {
-			list = append(list, clientShown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created, t.State(time.Now())})
+			list = append(list, clientShown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created,
+				t.State(time.Now())})
 		}
 	}
-	return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, REDIRECTS, SCOPES, CREATED, STATE", list, func(x clientShown) []string {
-		return []string{x.ID, printable(x.Name), x.Account, printable(strings.Join(x.Redirects, ",")), orAll(x.Scopes),
-			x.Created.Format(time.DateTime), x.State}
-	})
+	return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, REDIRECTS, SCOPES, CREATED, STATE", list,
+		func(x clientShown) []string {
+			return []string{x.ID, printable(x.Name), x.Account, printable(strings.Join(x.Redirects, ",")),
+				orAll(x.Scopes),
+				x.Created.Format(time.DateTime), x.State}
+		})
 }
 
 type clientDeleteCmd struct {

@@ -11,13 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An operator makes a client, which finds the paths by the well-known document, gets a token and loses it with the client.
+// An operator makes a client, which finds the paths by the well-known document, gets a token and
+// loses it with the client.
 func TestAClientFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	made := strings.Fields(must(t, "client", "create", "--data", c.data, "--account", c.accounts["a"], "--redirect", "https://app.example/cb", "--scope", "read", "--quiet", "Wall"))
+	made := strings.Fields(must(t, "client", "create", "--data", c.data, "--account", c.accounts["a"], "--redirect",
+		"https://app.example/cb", "--scope", "read", "--quiet", "Wall"))
 	require.Len(t, made, 2)
-	phone := strings.Fields(must(t, "client", "create", "--data", c.data, "--account", c.accounts["a"], "--redirect", "org.example.app:/cb", "--public", "--quiet", "Phone"))
+	phone := strings.Fields(must(t, "client", "create", "--data", c.data, "--account", c.accounts["a"], "--redirect",
+		"org.example.app:/cb", "--public", "--quiet", "Phone"))
 	require.Len(t, phone, 1, "it has no secret")
 	res, err := http.Get(c.p.base + "/.well-known/openid-configuration")
 	require.NoError(t, err)
@@ -46,7 +49,8 @@ func TestAClientFromTheCommandLine(t *testing.T) {
 		_, out := ask(url.Values{"grant_type": {grant}, "client_id": {made[0]}, "client_secret": {made[1]}})
 		require.NotEqual(t, "unsupported_grant_type", out["error"], grant)
 	}
-	code, out := ask(url.Values{"grant_type": {"client_credentials"}, "client_id": {made[0]}, "client_secret": {made[1]}})
+	code, out := ask(url.Values{"grant_type": {"client_credentials"}, "client_id": {made[0]},
+		"client_secret": {made[1]}})
 	require.Equal(t, 200, code, "%v", out)
 	token := out["access_token"].(string)
 	require.Equal(t, []string{"cam-a"}, c.list(token, "cameras"))

@@ -16,11 +16,13 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// told are the names of the device events of an actor at the service, oldest first, each with the name of the device then.
+// told are the names of the device events of an actor at the service, oldest first, each with the
+// name of the device then.
 func (c *cloud) told(token, actor string) (list []string) {
 	c.t.Helper()
-	code, body := c.api(token, "GET", "/api/v3.0/events?actor="+actor+"&include=data.vms.resourceDetails.v1&sort=%2BstartTimestamp&startTimestamp__gte=2026-01-01T00:00:00Z"+
-		"&type__in=vms.deviceCreationEvent.v1,vms.deviceUpdateEvent.v1,vms.deviceDeletionEvent.v1&endTimestamp__lte="+url.QueryEscape(vms.At(time.Now().Add(time.Hour)).String()), "")
+	code, body := c.api(token, "GET",
+		"/api/v3.0/events?actor="+actor+"&include=data.vms.resourceDetails.v1&sort=%2BstartTimestamp&startTimestamp__gte=2026-01-01T00:00:00Z"+
+			"&type__in=vms.deviceCreationEvent.v1,vms.deviceUpdateEvent.v1,vms.deviceDeletionEvent.v1&endTimestamp__lte="+url.QueryEscape(vms.At(time.Now().Add(time.Hour)).String()), "")
 	if code != 200 {
 		return nil
 	}
@@ -30,12 +32,14 @@ func (c *cloud) told(token, actor string) (list []string) {
 		var d struct{ ResourceName string }
 		require.Len(c.t, ev.Data, 1)
 		require.NoError(c.t, ev.Data[0].Into(&d))
-		list = append(list, strings.TrimSuffix(strings.TrimPrefix(ev.Type, "vms.device"), "Event.v1")+" "+d.ResourceName)
+		list = append(list, strings.TrimSuffix(strings.TrimPrefix(ev.Type, "vms.device"),
+			"Event.v1")+" "+d.ResourceName)
 	}
 	return list
 }
 
-// An event tells of each camera and bridge that comes, gets another name, goes, and comes back; a registration that says the same again is none.
+// An event tells of each camera and bridge that comes, gets another name, goes, and comes back; a
+// registration that says the same again is none.
 func TestEventsOfDevices(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -44,7 +48,8 @@ func TestEventsOfDevices(t *testing.T) {
 	is := func(actor string, want ...string) {
 		t.Helper()
 		var got []string
-		require.Eventually(t, func() bool { got = c.told(token, actor); return len(got) >= len(want) }, time.Minute, 50*time.Millisecond, "%s: %v", actor, &got)
+		require.Eventually(t, func() bool { got = c.told(token, actor); return len(got) >= len(want) }, time.Minute,
+			50*time.Millisecond, "%s: %v", actor, &got)
 		require.Equal(t, want, got, actor)
 	}
 	register := func(name, bridge string, more ...client.RegisteredCamera) {
@@ -110,5 +115,6 @@ func TestChangesOfDevicesOutlastAnEnd(t *testing.T) {
 		}
 		return err
 	}))
-	require.Equal(t, map[string]string{"bridge b1": "create update ", "camera c1": "create ", "camera c2": "create delete create "}, said)
+	require.Equal(t, map[string]string{"bridge b1": "create update ", "camera c1": "create ",
+		"camera c2": "create delete create "}, said)
 }

@@ -36,15 +36,17 @@ func (c *cloud) list(token, path string) (ids []string) {
 	}
 }
 
-// A camera picker chooses and orders cameras, and gets of them what it includes; what a person says of a camera is shown
-// everywhere, and outlives the bridge's next registration and a restart.
+// A camera picker chooses and orders cameras, and gets of them what it includes; what a person says
+// of a camera is shown everywhere, and outlives the bridge's next registration and a restart.
 func TestCamerasAreChosenAndDescribed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
 	bridge := clientOf(t, c.p.base, c.bridges["a"])
 	reg := registration("a")
-	reg.Cameras = []client.RegisteredCamera{{ID: "cam-a", Name: "Gate of a", ConnectionStatus: "online"}, {ID: "yard", Name: "Yard", ConnectionStatus: "deviceOffline"},
-		{ID: "cellar", Name: "Cellar door", ConnectionStatus: "off"}, {ID: "roof", Name: "éclair Roof", ConnectionStatus: "online"}}
+	reg.Cameras = []client.RegisteredCamera{{ID: "cam-a", Name: "Gate of a", ConnectionStatus: "online"},
+		{ID: "yard", Name: "Yard", ConnectionStatus: "deviceOffline"},
+		{ID: "cellar", Name: "Cellar door", ConnectionStatus: "off"},
+		{ID: "roof", Name: "éclair Roof", ConnectionStatus: "online"}}
 	require.NoError(t, bridge.Register(t.Context(), reg))
 	token := c.bearer("asu@a.org")
 	code, body := c.api(token, "PATCH", "/api/v3.0/cameras/yard", `{"name":"Car park","notes":"behind the Shed","tags":["Outside","cars","cars"]}`)
@@ -90,17 +92,21 @@ func TestCamerasAreChosenAndDescribed(t *testing.T) {
 	} {
 		require.Equal(t, want, strings.Join(c.list(token, "cameras?"+query), " "), query)
 	}
-	for query, words := range map[string]string{"zebra=1": "Unexpected argument: zebra (known here: bridgeId__in, deviceInfo.directToCloud,", "sort=size": "sort", "shareDetails.shared=maybe": "true or false", "q=x&qRelevance__gte=much": "must be a number",
+	for query, words := range map[string]string{"zebra=1": "Unexpected argument: zebra (known here: bridgeId__in, " +
+		"deviceInfo.directToCloud,", "sort=size": "sort", "shareDetails.shared=maybe": "true or false",
+		"q=x&qRelevance__gte=much":       "must be a number",
 		"deviceInfo.directToCloud=maybe": "true or false"} {
 		code, body := c.api(token, "GET", "/api/v3.0/cameras?"+query, "")
 		require.Equal(t, 400, code, query)
 		require.Contains(t, body, words)
 	}
-	// Everybody hears of the name, also after the bridge has said its own again, and the service was restarted.
+	// Everybody hears of the name, also after the bridge has said its own again, and the service
+	// was restarted.
 	require.NoError(t, bridge.Register(t.Context(), reg))
 	c.p.kill()
 	c.p = startProcess(t, c.data, "--listen", "127.0.0.1:0")
-	_, body = c.api(token, "GET", "/api/v3.0/cameras/yard?include=notes,tags,status,deviceInfo,effectivePermissions,shareDetails,capabilities,visibleByBridges,zebra", "")
+	_, body = c.api(token, "GET",
+		"/api/v3.0/cameras/yard?include=notes,tags,status,deviceInfo,effectivePermissions,shareDetails,capabilities,visibleByBridges,zebra", "")
 	require.JSONEq(t, `{"id":"yard","accountId":"`+c.accounts["a"]+`","name":"Car park","bridgeId":"bridge-a","createTimestamp":`+textOf(t, body, "createTimestamp")+`,
 		"status":{"connectionStatus":"deviceOffline"},"notes":"behind the Shed","tags":["Outside","cars"],
 		"deviceInfo":{"icon":"securityCamera","directToCloud":false,"make":null,"model":null,"guid":"yard"},
@@ -119,7 +125,8 @@ func TestCamerasAreChosenAndDescribed(t *testing.T) {
 	// An event tells of it.
 	now := url.QueryEscape(vms.At(time.Now().Add(time.Hour)).String())
 	require.Eventually(t, func() bool {
-		code, body := c.api(token, "GET", "/api/v3.0/events?actor=camera:yard&include=data.vms.resourceDetails.v1&type__in=vms.deviceUpdateEvent.v1&startTimestamp__gte=2026-01-01T00:00:00Z&endTimestamp__lte="+now, "")
+		code, body := c.api(token, "GET",
+			"/api/v3.0/events?actor=camera:yard&include=data.vms.resourceDetails.v1&type__in=vms.deviceUpdateEvent.v1&startTimestamp__gte=2026-01-01T00:00:00Z&endTimestamp__lte="+now, "")
 		return code == 200 && strings.Contains(body, `"resourceName":"Car park"`)
 	}, time.Minute, 20*time.Millisecond)
 	code, _ = c.api(token, "PATCH", "/api/v3.0/cameras/yard", `{"name":null}`)
@@ -140,7 +147,8 @@ func textOf(t *testing.T, body, field string) string {
 func TestWhoChangesACamera(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	code, out, _ := c.as("asu@a.org", "PUT", "/g/user", map[string]any{"first_name": "R", "last_name": "U", "email": "ru@a.org"})
+	code, out, _ := c.as("asu@a.org", "PUT", "/g/user",
+		map[string]any{"first_name": "R", "last_name": "U", "email": "ru@a.org"})
 	require.Equal(t, 200, code, "%v", out)
 	c.begin("ru@a.org")
 	user := out["id"]
@@ -183,24 +191,29 @@ func TestBridgesAreListed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
 	token := c.bearer("asu@a.org")
-	require.Equal(t, []string{"bridge-a"}, c.list(token, "bridges?name__contains=bridge&status__in=bridgeOffline,online"))
+	require.Equal(t, []string{"bridge-a"},
+		c.list(token, "bridges?name__contains=bridge&status__in=bridgeOffline,online"))
 	require.Empty(t, c.list(token, "bridges?status__in=error"))
 	require.Equal(t, []string{"bridge-a"}, c.list(c.bridges["a"], "bridges"))
-	_, body := c.api(token, "GET", "/api/v3.0/bridges/bridge-a?include=status,deviceInfo,resourceCounts,resourceStatusCounts,networkInfo", "")
+	_, body := c.api(token, "GET",
+		"/api/v3.0/bridges/bridge-a?include=status,deviceInfo,resourceCounts,resourceStatusCounts,networkInfo", "")
 	var b vms.Bridge
 	require.NoError(t, json.Unmarshal([]byte(body), &b))
 	require.Equal(t, "Bridge a", b.Name)
 	require.Equal(t, 1, b.ResourceCounts.Cameras, body)
 	require.Len(t, b.ResourceStatusCounts.Cameras, 7)
 	require.Equal(t, "bridge-a", b.DeviceInfo.SerialNumber)
-	code, out, _ := c.as("asu@a.org", "PUT", "/g/user", map[string]any{"first_name": "R", "last_name": "U", "email": "ru@a.org", "camera_access": [][]string{{"M", "bridge-a", "R"}}})
+	code, out, _ := c.as("asu@a.org", "PUT", "/g/user",
+		map[string]any{"first_name": "R", "last_name": "U", "email": "ru@a.org",
+			"camera_access": [][]string{{"M", "bridge-a", "R"}}})
 	require.Equal(t, 200, code, "%v", out)
 	c.begin("ru@a.org")
 	ru := c.bearer("ru@a.org")
 	require.Equal(t, []string{"bridge-a"}, c.list(ru, "bridges"))
 	_, body = c.api(ru, "GET", "/api/v3.0/bridges/bridge-a?include=resourceCounts", "")
 	require.Contains(t, body, `"cameras":0`, "the camera is not this user's to see")
-	code, _, _ = c.as("asu@a.org", "POST", "/g/user", map[string]any{"id": out["id"], "camera_access": [][]string{{"D", "bridge-a"}}})
+	code, _, _ = c.as("asu@a.org", "POST", "/g/user",
+		map[string]any{"id": out["id"], "camera_access": [][]string{{"D", "bridge-a"}}})
 	require.Equal(t, 200, code)
 	require.Empty(t, c.list(ru, "bridges"))
 	code, _ = c.api(ru, "GET", "/api/v3.0/bridges/bridge-a", "")

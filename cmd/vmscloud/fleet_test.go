@@ -34,9 +34,11 @@ import (
 const fleetCameras = 10
 
 func fleetBridge(n int, status string) client.Registration {
-	reg := client.Registration{ID: fmt.Sprintf("bridge-%04d", n), Name: "A bridge", ImageToken: "im4ge-t0ken", Cameras: []client.RegisteredCamera{}}
+	reg := client.Registration{ID: fmt.Sprintf("bridge-%04d", n), Name: "A bridge", ImageToken: "im4ge-t0ken",
+		Cameras: []client.RegisteredCamera{}}
 	for i := range fleetCameras {
-		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprintf("camera-%04d-%d", n, i), Name: "A camera", ConnectionStatus: status})
+		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprintf("camera-%04d-%d", n, i),
+			Name: "A camera", ConnectionStatus: status})
 	}
 	return reg
 }
@@ -54,9 +56,10 @@ func (p *process) seconds() float64 {
 	return (user + system) / 100 // ticks
 }
 
-// Many bridges, of several accounts with the same ids: each account lists all of its own and only that, page by page; a client that goes
-// takes its request along, and SIGTERM ends the service under load. With VMSCLOUD_FLEET=5000, as by
-// scripts/bench uplink -fleet, it takes the figures of uplink/BENCH.md.
+// Many bridges, of several accounts with the same ids: each account lists all of its own and only
+// that, page by page; a client that goes takes its request along, and SIGTERM ends the service
+// under load. With VMSCLOUD_FLEET=5000, as by scripts/bench uplink -fleet, it takes the figures of
+// uplink/BENCH.md.
 func TestManyBridges(t *testing.T) {
 	bridges, many := 40, os.Getenv("VMSCLOUD_FLEET")
 	if many != "" {
@@ -81,34 +84,40 @@ func TestManyBridges(t *testing.T) {
 		for i := range times {
 			f(i)
 		}
-		t.Logf("%-60s %8.3f ms of processor, %8.3f ms", what, (c.p.seconds()-before)*1e3/float64(times), time.Since(began).Seconds()*1e3/float64(times))
+		t.Logf("%-60s %8.3f ms of processor, %8.3f ms", what, (c.p.seconds()-before)*1e3/float64(times),
+			time.Since(began).Seconds()*1e3/float64(times))
 	}
 	b := clientOf(t, c.p.base, c.bridges["b"])
-	figure("a renewal", 40*bridges/10, func(i int) { require.NoError(t, b.Register(t.Context(), fleetBridge(i%count["b"], vms.StatusOnline))) })
+	figure("a renewal", 40*bridges/10,
+		func(i int) { require.NoError(t, b.Register(t.Context(), fleetBridge(i%count["b"], vms.StatusOnline))) })
 	token := map[string]string{"a": c.bearer("asu@a.org"), "b": c.bearer("asu@b.org")}
 	for name, n := range count {
 		seen := map[string]bool{}
 		at, pages := "", 0
-		figure(fmt.Sprintf("all of %d cameras, 500 a page, %d pages", n*fleetCameras, (n*fleetCameras+500)/500), 1, func(int) {
-			for {
-				code, body := c.api(token[name], "GET", "/api/v3.0/cameras?include=status&pageSize=500&pageToken="+at, "")
-				require.Equal(t, 200, code, body)
-				var page vms.PageOf[vms.Camera]
-				require.NoError(t, json.Unmarshal([]byte(body), &page))
-				require.Equal(t, n*fleetCameras+1, page.TotalSize)
-				for _, cam := range page.Results {
-					require.Equal(t, c.accounts[name], cam.AccountID)
-					require.False(t, seen[cam.ID])
-					seen[cam.ID] = true
+		figure(fmt.Sprintf("all of %d cameras, 500 a page, %d pages", n*fleetCameras, (n*fleetCameras+500)/500), 1,
+			func(int) {
+				for {
+					code, body := c.api(token[name], "GET", "/api/v3.0/cameras?include=status&pageSize=500&pageToken="+at,
+						"")
+					require.Equal(t, 200, code, body)
+					var page vms.PageOf[vms.Camera]
+					require.NoError(t, json.Unmarshal([]byte(body), &page))
+					require.Equal(t, n*fleetCameras+1, page.TotalSize)
+					for _, cam := range page.Results {
+						require.Equal(t, c.accounts[name], cam.AccountID)
+						require.False(t, seen[cam.ID])
+						seen[cam.ID] = true
+					}
+					if at, pages = page.NextPageToken, pages+1; at == "" {
+						break
+					}
 				}
-				if at, pages = page.NextPageToken, pages+1; at == "" {
-					break
-				}
-			}
-		})
+			})
 		require.Len(t, seen, n*fleetCameras+1)
-		figure(fmt.Sprintf("GET cameras?pageSize=100 of %d", len(seen)), 100, func(int) { c.api(token[name], "GET", "/api/v3.0/cameras?pageSize=100", "") })
-		figure(fmt.Sprintf("GET cameras/{id} of %d", len(seen)), 100, func(int) { c.api(token[name], "GET", "/api/v3.0/cameras/camera-0000-5", "") })
+		figure(fmt.Sprintf("GET cameras?pageSize=100 of %d", len(seen)), 100,
+			func(int) { c.api(token[name], "GET", "/api/v3.0/cameras?pageSize=100", "") })
+		figure(fmt.Sprintf("GET cameras/{id} of %d", len(seen)), 100,
+			func(int) { c.api(token[name], "GET", "/api/v3.0/cameras/camera-0000-5", "") })
 		figure(fmt.Sprintf("GET /g/device/list of %d devices", len(seen)+n+1), 5, func(int) {
 			var rows [][]any
 			require.NoError(t, json.NewDecoder(c.stream(t.Context(), name, "/g/device/list")).Decode(&rows))
@@ -121,9 +130,12 @@ func TestManyBridges(t *testing.T) {
 	// Who sees a part of a large account gets that part, for what it costs.
 	own := must(t, "token", "create", "--data", c.data, "--kind", "bridge", "--account", c.accounts["b"], "--quiet")
 	require.NoError(t, clientOf(t, c.p.base, own).Register(t.Context(), fleetBridge(9999, vms.StatusOnline)))
-	code, out, _ := c.as("asu@b.org", "PUT", "/g/user", map[string]any{"first_name": "R", "last_name": "U", "email": "ru@b.org"})
+	code, out, _ := c.as("asu@b.org", "PUT", "/g/user",
+		map[string]any{"first_name": "R", "last_name": "U", "email": "ru@b.org"})
 	require.Equal(t, 200, code, "%v", out)
-	code, out, _ = c.as("asu@b.org", "POST", "/g/user", map[string]any{"id": out["id"], "camera_access": [][]string{{"M", "camera-0000-5", "R"}, {"M", "camera-0001-5", "R"}}})
+	code, out, _ = c.as("asu@b.org", "POST", "/g/user",
+		map[string]any{"id": out["id"],
+			"camera_access": [][]string{{"M", "camera-0000-5", "R"}, {"M", "camera-0001-5", "R"}}})
 	require.Equal(t, 200, code, "%v", out)
 	c.begin("ru@b.org")
 	for who, few := range map[string]struct {
@@ -143,7 +155,8 @@ func TestManyBridges(t *testing.T) {
 	before := c.p.seconds()
 	for range 50 {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		r, err := http.NewRequestWithContext(ctx, "GET", c.p.base+"/g/device/list?A="+url.QueryEscape(c.sessions["asu@b.org"]), nil)
+		r, err := http.NewRequestWithContext(ctx, "GET",
+			c.p.base+"/g/device/list?A="+url.QueryEscape(c.sessions["asu@b.org"]), nil)
 		require.NoError(t, err)
 		if res, err := http.DefaultClient.Do(r); err == nil {
 			_ = res.Body.Close()
@@ -158,7 +171,8 @@ func TestManyBridges(t *testing.T) {
 	for i := range 8 {
 		load.Go(func() {
 			for ctx.Err() == nil {
-				r, err := http.NewRequestWithContext(ctx, "GET", c.p.base+"/g/device/list?A="+url.QueryEscape(c.sessions["asu@"+string("ab"[i%2])+".org"]), nil)
+				r, err := http.NewRequestWithContext(ctx, "GET",
+					c.p.base+"/g/device/list?A="+url.QueryEscape(c.sessions["asu@"+string("ab"[i%2])+".org"]), nil)
 				if err != nil {
 					return
 				}
@@ -185,7 +199,8 @@ func TestManyBridges(t *testing.T) {
 // stream is what a user's session gets from /g/.
 func (c *cloud) stream(ctx context.Context, name, path string) io.Reader {
 	c.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, "GET", c.p.base+path+"?A="+url.QueryEscape(c.sessions["asu@"+name+".org"]), nil)
+	r, err := http.NewRequestWithContext(ctx, "GET",
+		c.p.base+path+"?A="+url.QueryEscape(c.sessions["asu@"+name+".org"]), nil)
 	require.NoError(c.t, err)
 	res, err := http.DefaultClient.Do(r)
 	require.NoError(c.t, err)
@@ -209,7 +224,8 @@ func BenchmarkRenewal(b *testing.B) {
 	require.NoError(b, err)
 	_, token, err := ids.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: a.ID})
 	require.NoError(b, err)
-	api, err := server.New(server.Options{Events: w.ledger, Cameras: w.door.Registry, Auth: ids, Bridges: w.door, NotFound: journal.ErrNotFound})
+	api, err := server.New(server.Options{Events: w.ledger, Cameras: w.door.Registry, Auth: ids, Bridges: w.door,
+		NotFound: journal.ErrNotFound})
 	require.NoError(b, err)
 	register := func(body []byte) {
 		r := httptest.NewRequestWithContext(b.Context(), "POST", "/api/v3.0/bridges:register", bytes.NewReader(body))

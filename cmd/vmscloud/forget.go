@@ -13,8 +13,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// forget removes the events and devices of an account that was deleted; its users and tokens went with it. The events go
-// first: whose they are is known by the devices. Done again, it does no harm.
+// forget removes the events and devices of an account that was deleted; its users and tokens went
+// with it. The events go first: whose they are is known by the devices. Done again, it does no
+// harm.
 func (l *ledger) forget(account string) error {
 	n, err := l.Forget(func(a vms.Actor) bool { return l.owns(account, a) })
 	if err == nil {
@@ -27,8 +28,8 @@ func (l *ledger) forget(account string) error {
 	return err
 }
 
-// forgetOrphans forgets what accounts have that are not there any more: what a bridge brought in the moment in which its
-// account was deleted.
+// forgetOrphans forgets what accounts have that are not there any more: what a bridge brought in
+// the moment in which its account was deleted.
 func (l *ledger) forgetOrphans(ids *store.Store) error {
 	there, err := ids.Accounts()
 	if err != nil {
@@ -47,8 +48,8 @@ func (l *ledger) forgetOrphans(ids *store.Store) error {
 	return nil
 }
 
-// adopt makes accounts anew that have bridges or cameras and are not in the identity file, if that was found damaged: with their ids, so that
-// their events are theirs, and without users.
+// adopt makes accounts anew that have bridges or cameras and are not in the identity file, if that
+// was found damaged: with their ids, so that their events are theirs, and without users.
 func adopt(ids *store.Store, reg *registry.Registry, log *slog.Logger) error {
 	if ids.File() == nil {
 		return nil // PostgreSQL loses no part of itself

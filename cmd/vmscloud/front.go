@@ -9,8 +9,9 @@ import (
 	"vmsbridge/uplink/server"
 )
 
-// Connections at a time: a bridge has one for its tunnel and one or two to report by, and a site has one address. A
-// thousand that show nobody yet, as when all bridges come back at once, take some 40 MiB.
+// Connections at a time: a bridge has one for its tunnel and one or two to report by, and a site
+// has one address. A thousand that show nobody yet, as when all bridges come back at once, take
+// some 40 MiB.
 const (
 	connections           = 16384
 	connectionsPerAddress = 1024
@@ -28,7 +29,8 @@ func (c runCmd) front(l net.Listener, h http.Handler, log *slog.Logger) (front, 
 	if err != nil {
 		return front{}, err
 	}
-	door := admit.New(l, admit.Options{Total: connections, PerAddress: connectionsPerAddress, Strangers: strangers, Exempt: proxies, Log: log})
+	door := admit.New(l, admit.Options{Total: connections, PerAddress: connectionsPerAddress, Strangers: strangers,
+		Exempt: proxies, Log: log})
 	s := server.NewHTTP(h, log)
 	door.Attach(s)
 	return front{door, s}, nil

@@ -17,8 +17,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// probeEvery is how often it is tried whether events can be stored: one that nobody reports would show it too late.
-// Where there is a doubt, it is tried each doubtEvery: bridges wait.
+// probeEvery is how often it is tried whether events can be stored: one that nobody reports would
+// show it too late. Where there is a doubt, it is tried each doubtEvery: bridges wait.
 const probeEvery, doubtEvery = 15 * time.Second, 2 * time.Second
 
 // health is how the service is. What it says needs no token, so it names nobody and no path.
@@ -30,7 +30,8 @@ type health struct {
 	reg    *registry.Registry
 	watch  *guard.Watch
 	log    *slog.Logger
-	// more are problems that others know of; set before it is used. None of them keeps events from being stored.
+	// more are problems that others know of; set before it is used. None of them keeps events from
+	// being stored.
 	more []func() string
 }
 
@@ -48,7 +49,8 @@ func newHealth(data string, book *ledger, ids *store.Store, reg *registry.Regist
 // failing is why events cannot be stored now, and what to do; "" if they can.
 func (h *health) failing() string {
 	if h.watch.Gone() != nil {
-		return "events are not stored: the data folder, or a file in it, was moved away or deleted: put it back; the service ends otherwise"
+		return "events are not stored: the data folder, or a file in it, was moved away or deleted: put it back; the " +
+			"service ends otherwise"
 	}
 	if err := h.events.Failing(); err != nil {
 		return "events are not stored: " + h.remedy(err, "the data folder")
@@ -85,19 +87,24 @@ func (h *health) damage() (list []string) {
 	}
 	const look = "; vmscloud fsck says more; if it comes again, replace the disk"
 	if d := h.file.Damage(); d != nil {
-		list = append(list, fmt.Sprintf("the events' file was found damaged: %d events were kept, %d pages and %d values could not be read%s",
-			d.Events, d.LostPages, d.DamagedValues, look))
+		list = append(list,
+			fmt.Sprintf("the events' file was found damaged: %d events were kept, %d pages and %d values could not "+
+				"be read%s",
+				d.Events, d.LostPages, d.DamagedValues, look))
 	}
 	for _, f := range []*database.DB{h.ids.File(), h.reg.File()} {
 		for _, d := range f.Damage() {
-			list = append(list, fmt.Sprintf("the %s was found damaged: %d records were kept, %d of them from its copy; %d pages and %d records could "+
-				"not be read%s", d.Name, d.Records, d.Restored, d.LostPages, d.BadRecords, look))
+			list = append(list,
+				fmt.Sprintf("the %s was found damaged: %d records were kept, %d of them from its copy; %d pages and "+
+					"%d records could "+
+					"not be read%s", d.Name, d.Records, d.Restored, d.LostPages, d.BadRecords, look))
 		}
 	}
 	return list
 }
 
-// healthz answers 200 as long as the process serves, and says what is wrong: a restart would cure nothing of it.
+// healthz answers 200 as long as the process serves, and says what is wrong: a restart would cure
+// nothing of it.
 func (h *health) healthz(w http.ResponseWriter, _ *http.Request) {
 	list := h.problems()
 	if len(list) == 0 {
@@ -123,7 +130,8 @@ func (h *health) Run(ctx context.Context) error {
 		err := h.events.Probe()
 		switch {
 		case err != nil && !failed:
-			h.log.Error("events cannot be stored; bridges are told to come again", "error", err, "hint", h.remedy(err, h.data))
+			h.log.Error("events cannot be stored; bridges are told to come again", "error", err, "hint",
+				h.remedy(err, h.data))
 		case err == nil && failed:
 			h.log.Info("events can be stored again")
 		}

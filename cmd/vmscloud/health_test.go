@@ -35,7 +35,8 @@ func TestTheDataFolderGoes(t *testing.T) {
 	require.Equal(t, 200, status, body)
 	require.Equal(t, "ok\n", body)
 	c := clientOf(t, p.base, token)
-	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+	require.NoError(t,
+		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
 	post := func(n int) error { return c.Report(t.Context(), motion(account, "cam", n)) }
 	require.NoError(t, post(1))
 	require.NoError(t, os.Rename(data, data+"-moved"))
@@ -45,7 +46,8 @@ func TestTheDataFolderGoes(t *testing.T) {
 	require.Contains(t, body, "moved away or deleted")
 	_, body = look(t, p.base+"/healthz")
 	require.Contains(t, body, "degraded")
-	require.Eventually(t, func() bool { return bytes.Contains([]byte(p.logged()), []byte("files are gone")) }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return bytes.Contains([]byte(p.logged()), []byte("files are gone")) },
+		5*time.Second, 10*time.Millisecond)
 	require.NoError(t, os.Rename(data+"-moved", data))
 	status, body = look(t, p.base+"/readyz")
 	require.Equal(t, 200, status, body)
@@ -56,7 +58,8 @@ func TestTheDataFolderGoes(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	for text, want := range map[string]room{"20GB": {bytes: 20e9}, "512MiB": {bytes: 512 << 20}, "50%": {share: 0.5}, "0": {}} {
+	for text, want := range map[string]room{"20GB": {bytes: 20e9}, "512MiB": {bytes: 512 << 20}, "50%": {share: 0.5},
+		"0": {}} {
 		var r room
 		require.NoError(t, r.UnmarshalText([]byte(text)), text)
 		require.Equal(t, want, r)

@@ -27,8 +27,9 @@ import (
 	"vmsbridge/uplink/webhook"
 )
 
-// targets are where webhooks of subscriptions may go: hosts by name, and addresses in ranges, which the operator names. A caller chooses
-// the address, so without that the service would send to whatever it can reach.
+// targets are where webhooks of subscriptions may go: hosts by name, and addresses in ranges, which
+// the operator names. A caller chooses the address, so without that the service would send to
+// whatever it can reach.
 type targets struct {
 	names  []string
 	ranges direct
@@ -45,7 +46,9 @@ func newTargets(list []string) (t targets, err error) {
 			}
 			t.ranges = append(t.ranges, p...)
 		} else if name == "" || strings.ContainsAny(name, " :*@?#") {
-			return t, fmt.Errorf("--webhook-target: %q is neither the name of a host, such as hooks.example.org, nor an address or range, such as 10.0.0.0/8", text)
+			return t,
+				fmt.Errorf("--webhook-target: %q is neither the name of a host, such as hooks.example.org, nor an "+
+					"address or range, such as 10.0.0.0/8", text)
 		} else {
 			t.names = append(t.names, name)
 		}
@@ -58,7 +61,8 @@ func (t targets) has(host string) bool {
 	return slices.Contains(t.names, strings.ToLower(strings.TrimSuffix(host, ".")))
 }
 
-// dial connects to a target. Where a name leads to is looked at when it is known: never to where no target can be.
+// dial connects to a target. Where a name leads to is looked at when it is known: never to where no
+// target can be.
 func (t targets) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -113,14 +117,17 @@ const consentTime = 10 * time.Second
 // Admit asks the address for a word that only its owner can repeat.
 func (h *hooks) Admit(ctx context.Context, target string) error {
 	refuse := func(text string) error {
-		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.webhookUrl", Reason: vms.ReasonValue, Text: text}})
+		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.webhookUrl", Reason: vms.ReasonValue,
+			Text: text}})
 	}
 	u, err := url.Parse(target)
 	if err != nil {
 		return refuse("is no address")
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && h.targets.ranges.allows(ip) != nil || err != nil && !h.targets.has(u.Hostname()) && len(h.targets.ranges) == 0 {
-		return refuse("is none that this service may send events to; its operator can allow it with vmscloud run --webhook-target HOST")
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && h.targets.ranges.allows(ip) != nil || err != nil &&
+		!h.targets.has(u.Hostname()) && len(h.targets.ranges) == 0 {
+		return refuse("is none that this service may send events to; its operator can allow it with vmscloud run " +
+			"--webhook-target HOST")
 	}
 	word := rand.Text()
 	q := u.Query()
@@ -132,11 +139,13 @@ func (h *hooks) Admit(ctx context.Context, target string) error {
 	if err != nil {
 		return refuse("is no address")
 	}
-	c := http.Client{Transport: &http.Transport{DialContext: h.targets.dial, DisableKeepAlives: true, MaxResponseHeaderBytes: 32 << 10},
+	c := http.Client{Transport: &http.Transport{DialContext: h.targets.dial, DisableKeepAlives: true,
+		MaxResponseHeaderBytes: 32 << 10},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := c.Do(r)
 	if errors.Is(err, errTarget) {
-		return refuse("is none that this service may send events to; its operator can allow it with vmscloud run --webhook-target HOST")
+		return refuse("is none that this service may send events to; its operator can allow it with vmscloud run " +
+			"--webhook-target HOST")
 	}
 	if err != nil {
 		return refuse("cannot be reached: a GET there must answer 200 with the value of its argument token")
@@ -144,7 +153,8 @@ func (h *hooks) Admit(ctx context.Context, target string) error {
 	defer res.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	if res.StatusCode != http.StatusOK || strings.TrimSpace(string(text)) != word {
-		return refuse(fmt.Sprintf("does not agree: a GET there must answer 200 with the value of its argument token, as plain text; it answers %d", res.StatusCode))
+		return refuse(fmt.Sprintf("does not agree: a GET there must answer 200 with the value of its argument token, "+
+			"as plain text; it answers %d", res.StatusCode))
 	}
 	return nil
 }
@@ -165,7 +175,9 @@ func (h *hooks) Deliver(w server.Webhook) error {
 
 // start serves a webhook with its open cursor.
 func (h *hooks) start(w server.Webhook, cursor *journal.Cursor) error {
-	hook, err := webhook.New(webhook.Options{ID: w.ID, URL: w.Target, Secret: func() (string, error) { return w.Secret, nil }, Feed: bareCursor{cursor},
+	hook, err := webhook.New(webhook.Options{ID: w.ID, URL: w.Target, Secret: func() (string, error) {
+		return w.Secret, nil
+	}, Feed: bareCursor{cursor},
 		Choose: w.Choose, Dial: h.targets.dial, UserAgent: "vmscloud", Caps: hookCaps, Log: h.log})
 	if err != nil {
 		return err
@@ -219,7 +231,8 @@ func (h *hooks) Close() {
 	}
 }
 
-// keptHooks are the ids of the webhooks among kept subscriptions: their cursors are opened together, as others are forgotten.
+// keptHooks are the ids of the webhooks among kept subscriptions: their cursors are opened
+// together, as others are forgotten.
 func keptHooks(list [][]byte) (ids []string) {
 	for _, raw := range list {
 		var k struct {

@@ -92,8 +92,9 @@ func (c *cloud) report(account string, n int) string {
 	return ev.ID
 }
 
-// A subscription outlasts a restart of the service with its filters, and its stream goes on behind the last message that came: what was
-// stored while nobody read, before and after the restart, comes once and in order.
+// A subscription outlasts a restart of the service with its filters, and its stream goes on behind
+// the last message that came: what was stored while nobody read, before and after the restart,
+// comes once and in order.
 func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -122,7 +123,8 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	}
 	fifth := c.report("a", 6)
 	require.Equal(t, fifth, s.next(t))
-	// Without that header it begins now; and what is deleted is gone after the next restart as well.
+	// Without that header it begins now; and what is deleted is gone after the next restart as
+	// well.
 	fresh := c.listen(token, path+"/stream", "")
 	sixth := c.report("a", 7)
 	require.Equal(t, sixth, fresh.next(t))
@@ -133,7 +135,8 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	require.Equal(t, 404, code)
 }
 
-// target is somebody's server that gets events. It agrees to get them, checks their signatures, and refuses while it is down.
+// target is somebody's server that gets events. It agrees to get them, checks their signatures, and
+// refuses while it is down.
 type target struct {
 	*httptest.Server
 	mu     sync.Mutex // guards what follows
@@ -165,7 +168,8 @@ func (x *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if err := webhook.Verify(x.secret, r.Header.Get(webhook.HeaderSignature), body, time.Now(), time.Minute); err != nil {
+	if err := webhook.Verify(x.secret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
+		time.Minute); err != nil {
 		x.bad = append(x.bad, err.Error())
 	}
 	var ev vms.Event
@@ -193,8 +197,9 @@ func (x *target) has(t *testing.T, want ...string) {
 	require.Empty(t, x.bad)
 }
 
-// Events go to an address of a subscriber's choice, signed, if the operator allows it and whoever answers there agrees: those that the
-// subscriber may see, each once, also over an outage of the target with a restart of the service in it.
+// Events go to an address of a subscriber's choice, signed, if the operator allows it and whoever
+// answers there agrees: those that the subscriber may see, each once, also over an outage of the
+// target with a restart of the service in it.
 func TestWebhookOfASubscription(t *testing.T) {
 	t.Parallel()
 	x := newTarget(t)
@@ -276,7 +281,8 @@ func TestWebhookOfASubscription(t *testing.T) {
 	require.NotContains(t, c.p.logged(), "/in?of=a")
 }
 
-// A named host is reached wherever its name leads, but never where no target can be; others only in the ranges named.
+// A named host is reached wherever its name leads, but never where no target can be; others only in
+// the ranges named.
 func TestTargets(t *testing.T) {
 	x, err := newTargets([]string{"Hooks.Example.org.", "localhost", "10.0.0.0/8", "192.0.2.7"})
 	require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// names says which names a client may be told that it used. That one is not among them is said once:
-// who sends requests chooses their names.
+// names says which names a client may be told that it used. That one is not among them is said
+// once: who sends requests chooses their names.
 func (c runCmd) names(log *slog.Logger) func(string) bool {
 	var once sync.Once
 	return func(name string) bool {

@@ -40,7 +40,8 @@ type signInFlags struct {
 const hashesAtOnce = 4
 
 // identityHandlers are what serves /g/ and /oauth2/.
-func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *slog.Logger) (people *web.Web, tokens http.Handler, err error) {
+func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *slog.Logger) (people *web.Web,
+	tokens http.Handler, err error) {
 	proxies, err := prefixes("--proxy", c.Proxy)
 	if err != nil {
 		return nil, nil, err
@@ -50,11 +51,13 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 		return nil, nil, err
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
-	sessions := session.New(session.Options{Store: ids, Hasher: hasher, Post: c.mailer, Cluster: c.Cluster, Realm: c.Realm, Log: log})
+	sessions := session.New(session.Options{Store: ids, Hasher: hasher, Post: c.mailer, Cluster: c.Cluster,
+		Realm: c.Realm, Log: log})
 	if err := sessions.Resume(); err != nil {
 		return nil, nil, err
 	}
-	o := web.Options{Store: ids, Sessions: sessions, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
+	o := web.Options{Store: ids, Sessions: sessions, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain,
+		Secure: c.secure(), Origins: c.Origin,
 		Proxies: proxies, CreateAccounts: c.SignUp, Log: log}
 	if c.NeedKey {
 		o.CheckKey = func(key string) (bool, error) { return oauth.CheckKey(ids, key) }
@@ -63,7 +66,8 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Sessions: sessions, Gate: door, BaseURL: c.PublicURL, Host: c.names(log), SignIn: c.SignInPage, Log: log})
+	issuer, err := oauth.New(oauth.Options{Store: ids, Sessions: sessions, Gate: door, BaseURL: c.PublicURL,
+		Host: c.names(log), SignIn: c.SignInPage, Log: log})
 	return door, issuer, err
 }
 
@@ -89,7 +93,8 @@ func (c runCmd) openMailer(ids *store.Store, log *slog.Logger) (*notify.Mailer, 
 		}
 	}}
 	if c.Letters == "" {
-		log.Warn("messages and codes are not sent: nobody can sign in with two factors, and links are to be had from vmscloud user link",
+		log.Warn("messages and codes are not sent: nobody can sign in with two factors, and links are to be had from "+
+			"vmscloud user link",
 			"hint", "write the settings of a mail server and name them with --letters")
 		return notify.NewMailer(notify.Settings{}, o)
 	}

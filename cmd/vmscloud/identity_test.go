@@ -18,7 +18,8 @@ import (
 	"vmsbridge/uplink/identity/identitytest"
 )
 
-// ask sends a JSON body, with a session's cookie unless that is "", and returns the status and the body.
+// ask sends a JSON body, with a session's cookie unless that is "", and returns the status and the
+// body.
 func ask(t *testing.T, method, address, session string, body map[string]any) (int, map[string]any, *http.Response) {
 	t.Helper()
 	var raw []byte
@@ -55,7 +56,8 @@ func sessionOf(t *testing.T, res *http.Response) string {
 
 func signIn(t *testing.T, base, email, password string) string {
 	t.Helper()
-	code, out, _ := ask(t, "POST", base+"/g/aaa/authenticate", "", map[string]any{"username": email, "password": password})
+	code, out, _ := ask(t, "POST", base+"/g/aaa/authenticate", "",
+		map[string]any{"username": email, "password": password})
 	require.Equal(t, 200, code, "%v", out)
 	code, out, res := ask(t, "POST", base+"/g/aaa/authorize", "", map[string]any{"token": out["token"]})
 	require.Equal(t, 200, code, "%v", out)
@@ -71,9 +73,11 @@ func TestFromInitToSignIn(t *testing.T) {
 	require.True(t, ok, text)
 	token, _, _ := strings.Cut(after, " ")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
-	code, _, _ := ask(t, "POST", p.base+"/g/aaa/authenticate", "", map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
+	code, _, _ := ask(t, "POST", p.base+"/g/aaa/authenticate", "",
+		map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
 	require.Equal(t, 462, code, "nothing has a password until someone sets one")
-	code, _, res := ask(t, "POST", p.base+"/g/aaa/reset_password", "", map[string]any{"token": token, "password": "hunter2hunter2"})
+	code, _, res := ask(t, "POST", p.base+"/g/aaa/reset_password", "",
+		map[string]any{"token": token, "password": "hunter2hunter2"})
 	require.Equal(t, 200, code)
 	key := sessionOf(t, res)
 
@@ -81,8 +85,10 @@ func TestFromInitToSignIn(t *testing.T) {
 	account := strings.Fields(must(t, "user", "list", "--data", data))
 	require.Contains(t, account, "anna@example.org")
 	bridge := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
-	require.NoError(t, clientOf(t, p.base, bridge).Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://192.0.2.7:8480",
-		Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "Door", ConnectionStatus: "online"}}}))
+	require.NoError(t,
+		clientOf(t, p.base, bridge).Register(t.Context(),
+			client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://192.0.2.7:8480",
+				Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "Door", ConnectionStatus: "online"}}}))
 	r, err := http.NewRequest("GET", p.base+"/g/device/list?A="+key, nil)
 	require.NoError(t, err)
 	res, err = http.DefaultClient.Do(r)
@@ -97,7 +103,8 @@ func TestFromInitToSignIn(t *testing.T) {
 
 	// Support.
 	must(t, "user", "disable", "--data", data, "anna@example.org")
-	code, _, _ = ask(t, "POST", p.base+"/g/aaa/authenticate", "", map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
+	code, _, _ = ask(t, "POST", p.base+"/g/aaa/authenticate", "",
+		map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
 	require.Equal(t, 412, code)
 	must(t, "user", "enable", "--data", data, "anna@example.org")
 	must(t, "user", "unlock", "--data", data, "anna@example.org")
@@ -110,7 +117,8 @@ func TestFromInitToSignIn(t *testing.T) {
 	code, _, _ = ask(t, "GET", p.base+"/g/aaa/isauth", key, nil)
 	require.Equal(t, 200, code, "the session is good after a restart")
 	// A crash at any time leaves what was answered.
-	code, out, _ := ask(t, "PUT", p.base+"/g/user", key, map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
+	code, out, _ := ask(t, "PUT", p.base+"/g/user", key,
+		map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
 	require.Equal(t, 200, code)
 	p.kill()
 	p = startProcess(t, data, "--listen", "127.0.0.1:0")
@@ -156,7 +164,8 @@ func TestPrefixes(t *testing.T) {
 	require.ErrorContains(t, err, "--proxy")
 }
 
-// Whoever guesses at the real program, with what its hashes cost, keeps the owner of the password out nowhere.
+// Whoever guesses at the real program, with what its hashes cost, keeps the owner of the password
+// out nowhere.
 func TestGuessersKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

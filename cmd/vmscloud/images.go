@@ -29,8 +29,8 @@ const (
 	maxRefusalLength = 300
 )
 
-// bridgeImages fetches stills from the bridges that have them: through their tunnels, else at the addresses that they
-// registered, where the operator allows that.
+// bridgeImages fetches stills from the bridges that have them: through their tunnels, else at the
+// addresses that they registered, where the operator allows that.
 type bridgeImages struct {
 	registry *registry.Registry
 	hub      *tunnel.Hub
@@ -44,7 +44,8 @@ type bridgeImages struct {
 
 func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, at direct, log *slog.Logger) *bridgeImages {
 	return &bridgeImages{registry: r, hub: hub, direct: at, log: log, busy: map[string]int{}, http: &http.Client{
-		// A bridge that redirects would have its token, and a request of ours, sent to wherever it likes.
+		// A bridge that redirects would have its token, and a request of ours, sent to wherever it
+		// likes.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy:                  nil, // bridges are asked directly
@@ -58,8 +59,9 @@ func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, at direct, log *slog
 	}}
 }
 
-// bridgeOf is the bridge of a camera, and the client for its tunnel, nil if it has none and is to be asked at its address. It takes one of
-// the bridge's places for requests, which leave gives back, if there is no error.
+// bridgeOf is the bridge of a camera, and the client for its tunnel, nil if it has none and is to
+// be asked at its address. It takes one of the bridge's places for requests, which leave gives
+// back, if there is no error.
 func (b *bridgeImages) bridgeOf(account, camera string) (br registry.Bridge, tunnelled *http.Client, err error) {
 	_, br, ok := b.registry.Camera(account, camera)
 	if !ok {
@@ -70,10 +72,13 @@ func (b *bridgeImages) bridgeOf(account, camera string) (br registry.Bridge, tun
 	}
 	tunnelled = b.through(br.Key())
 	if tunnelled == nil && br.Address == "" {
-		return br, nil, away("The bridge of this camera is away: it has no tunnel, and no address at which it may be asked")
+		return br, nil,
+			away("The bridge of this camera is away: it has no tunnel, and no address at which it may be asked")
 	}
 	if !b.enter(br.Key()) {
-		return br, nil, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")
+		return br, nil,
+			vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany,
+				"Too many images are being fetched from this bridge")
 	}
 	return br, tunnelled, nil
 }
@@ -92,7 +97,8 @@ func (b *bridgeImages) answer(br registry.Bridge, camera string, err error) erro
 	return away("The bridge of this camera does not answer at the moment")
 }
 
-// Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that is a 503.
+// Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that
+// is a 503.
 func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
 	br, client, err := b.bridgeOf(q.Account, q.Camera)
 	if err != nil {
@@ -132,7 +138,8 @@ func (b *bridgeImages) leave(id string) {
 }
 
 // fetch asks for an image.
-func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br registry.Bridge, q server.ImageQuery) (server.Image, error) {
+func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br registry.Bridge,
+	q server.ImageQuery) (server.Image, error) {
 	res, err := b.ask(ctx, tunnelled, br, q.Camera, vms.ImageURL("", q.Camera, q.Kind, q.Op, q.Time))
 	if err != nil {
 		return server.Image{}, err
@@ -144,8 +151,10 @@ func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br reg
 	return img, nil
 }
 
-// ask asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to be dead. path has the query.
-func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br registry.Bridge, camera, path string) (res *http.Response, err error) {
+// ask asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to
+// be dead. path has the query.
+func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br registry.Bridge, camera,
+	path string) (res *http.Response, err error) {
 	get := func(client *http.Client, base string) (*http.Response, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
 		if err != nil {
@@ -164,8 +173,8 @@ func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br regis
 	return res, err
 }
 
-// readImage checks what a bridge answered. It reads no more than it needs to know that this is a JPEG; the rest is
-// streamed, up to maxImageBytes.
+// readImage checks what a bridge answered. It reads no more than it needs to know that this is a
+// JPEG; the rest is streamed, up to maxImageBytes.
 func readImage(res *http.Response, camera string) (server.Image, error) {
 	switch res.StatusCode {
 	case http.StatusOK:
@@ -193,7 +202,8 @@ func readImage(res *http.Response, camera string) (server.Image, error) {
 	}{body, res.Body}}, nil
 }
 
-// refusal passes a bridge's 404 on. One that is not about images means that the address is not that of a bridge.
+// refusal passes a bridge's 404 on. One that is not about images means that the address is not that
+// of a bridge.
 func refusal(res *http.Response, camera string) error {
 	var e vms.Error
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxRefusalBytes))

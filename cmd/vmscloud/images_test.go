@@ -42,8 +42,10 @@ func principal(account string) identity.Principal {
 func imagesOf(t *testing.T, address string) (*bridgeImages, *bytes.Buffer) {
 	t.Helper()
 	r := newRegistry(t)
-	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Address: address, ImageToken: "im4ge",
-		Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t,
+		r.Register(t.Context(), principal("acc-1"),
+			vms.Registration{ID: "bridge-1", Address: address, ImageToken: "im4ge",
+				Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	var log bytes.Buffer
 	hub := tunnel.NewHub(0, nil)
 	t.Cleanup(func() { require.NoError(t, hub.Close()) })
@@ -82,7 +84,9 @@ func TestImageIsPassedOn(t *testing.T) {
 }
 
 func TestImageRefusals(t *testing.T) {
-	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the redirect was followed")
+	}))
 	defer thief.Close()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
@@ -107,19 +111,26 @@ func TestImageRefusals(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"never recorded":        {answer(404, body(vms.NotFound("images", "no image: the camera was offline", "cam-1"))), 404, vms.ReasonResource, "the camera was offline"},
-		"words for a terminal":  {answer(404, body(vms.NotFound("images", "a\x1b[31mb"+strings.Repeat("x", 5000)))), 404, vms.ReasonResource, "a?[31mb"},
-		"away":                  {nil, 503, vms.ReasonDeviceUnavailable, ""},
-		"no such endpoint":      {answer(404, body(vms.NewError(404, vms.ReasonEndpoint, "x"))), 503, vms.ReasonDeviceUnavailable, ""},
+		"never recorded": {answer(404,
+			body(vms.NotFound("images", "no image: the camera was offline", "cam-1"))), 404, vms.ReasonResource,
+			"the camera was offline"},
+		"words for a terminal": {answer(404, body(vms.NotFound("images", "a\x1b[31mb"+strings.Repeat("x", 5000)))),
+			404, vms.ReasonResource, "a?[31mb"},
+		"away": {nil, 503, vms.ReasonDeviceUnavailable, ""},
+		"no such endpoint": {answer(404, body(vms.NewError(404, vms.ReasonEndpoint, "x"))), 503,
+			vms.ReasonDeviceUnavailable, ""},
 		"404 of something else": {answer(404, "<html>"), 503, vms.ReasonDeviceUnavailable, ""},
 		"its token has changed": {answer(401, ""), 503, vms.ReasonDeviceUnavailable, ""},
 		"500":                   {answer(500, "boom"), 503, vms.ReasonDeviceUnavailable, ""},
 		"redirect":              {answer(302, "", "Location", thief.URL), 503, vms.ReasonDeviceUnavailable, ""},
 		"no time":               {answer(200, string(jpeg)), 503, vms.ReasonDeviceUnavailable, ""},
-		"no JPEG":               {answer(200, "<html>secret of another server</html>", "X-Vms-Timestamp", stamp), 503, vms.ReasonDeviceUnavailable, ""},
-		"empty":                 {answer(200, "", "X-Vms-Timestamp", stamp), 503, vms.ReasonDeviceUnavailable, ""},
-		"said to be huge":       {answer(200, "", "X-Vms-Timestamp", stamp, "Content-Length", "999999999"), 503, vms.ReasonDeviceUnavailable, ""},
-		"hangs up":              {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 503, vms.ReasonDeviceUnavailable, ""},
+		"no JPEG": {answer(200, "<html>secret of another server</html>", "X-Vms-Timestamp", stamp), 503,
+			vms.ReasonDeviceUnavailable, ""},
+		"empty": {answer(200, "", "X-Vms-Timestamp", stamp), 503, vms.ReasonDeviceUnavailable, ""},
+		"said to be huge": {answer(200, "", "X-Vms-Timestamp", stamp, "Content-Length", "999999999"), 503,
+			vms.ReasonDeviceUnavailable, ""},
+		"hangs up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 503,
+			vms.ReasonDeviceUnavailable, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := gone.URL
@@ -152,7 +163,8 @@ func TestImageOfUnknownCamera(t *testing.T) {
 	_, err := b.Image(t.Context(), wanted)
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, 503, e.Code, "the bridge gave no address")
-	for _, q := range []server.ImageQuery{{Account: "acc-1", Camera: "cam-2"}, {Account: "acc-2", Camera: "cam-1"}, {Account: "acc-1", Camera: "bridge-1"}} {
+	for _, q := range []server.ImageQuery{{Account: "acc-1", Camera: "cam-2"}, {Account: "acc-2", Camera: "cam-1"},
+		{Account: "acc-1", Camera: "bridge-1"}} {
 		_, err = b.Image(t.Context(), q)
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, 404, e.Code)
@@ -209,13 +221,19 @@ func TestDirectAddresses(t *testing.T) {
 	site, err := prefixes("--direct", []string{"10.0.0.0/8", "127.0.0.1", "fd00::/8"})
 	require.NoError(t, err)
 	for address, want := range map[string][3]bool{ // whether all, site and no ranges allow it
-		"192.168.1.20:8480": {true, false}, "10.0.0.1:80": {true, true}, "127.0.0.1:8480": {true, true}, "127.0.0.2:8480": {true, false},
-		"[::1]:1": {true, false}, "93.184.216.34:443": {true, false}, "[fd00::1]:80": {true, true}, "[::ffff:10.0.0.1]:80": {true, true}, "[::ffff:127.0.0.2]:80": {true, false},
-		"169.254.169.254:80": {}, "[::ffff:169.254.169.254]:80": {}, "169.254.1.1:80": {}, "0.0.0.0:80": {}, "[::]:80": {}, "224.0.0.1:80": {}, "255.255.255.255:80": {},
-		"[fe80::1]:1": {}, "[fe80::1%eth0]:1": {}, "[ff02::1]:1": {}, "[fd00:ec2::254]:80": {}, "100.100.100.200:80": {}, "168.63.129.16:80": {},
-		"[64:ff9b::a9fe:a9fe]:80": {}, "[64:ff9b::a00:1]:80": {}, "[64:ff9b:1::1]:80": {}, "[2002:a9fe:a9fe::1]:80": {}, "[::a9fe:a9fe]:80": {}, "x": {},
+		"192.168.1.20:8480": {true, false}, "10.0.0.1:80": {true, true}, "127.0.0.1:8480": {true, true},
+		"127.0.0.2:8480": {true, false},
+		"[::1]:1":        {true, false}, "93.184.216.34:443": {true, false}, "[fd00::1]:80": {true, true},
+		"[::ffff:10.0.0.1]:80": {true, true}, "[::ffff:127.0.0.2]:80": {true, false},
+		"169.254.169.254:80": {}, "[::ffff:169.254.169.254]:80": {}, "169.254.1.1:80": {}, "0.0.0.0:80": {},
+		"[::]:80": {}, "224.0.0.1:80": {}, "255.255.255.255:80": {},
+		"[fe80::1]:1": {}, "[fe80::1%eth0]:1": {}, "[ff02::1]:1": {}, "[fd00:ec2::254]:80": {},
+		"100.100.100.200:80": {}, "168.63.129.16:80": {},
+		"[64:ff9b::a9fe:a9fe]:80": {}, "[64:ff9b::a00:1]:80": {}, "[64:ff9b:1::1]:80": {}, "[2002:a9fe:a9fe::1]:80": {},
+		"[::a9fe:a9fe]:80": {}, "x": {},
 	} {
-		got := [3]bool{direct(all).control("tcp", address, nil) == nil, direct(site).control("tcp", address, nil) == nil, direct(nil).control("tcp", address, nil) == nil}
+		got := [3]bool{direct(all).control("tcp", address, nil) == nil,
+			direct(site).control("tcp", address, nil) == nil, direct(nil).control("tcp", address, nil) == nil}
 		require.Equal(t, want, got, address)
 	}
 	require.Empty(t, direct(site).unasked(""))
@@ -239,7 +257,8 @@ func TestDirectAddresses(t *testing.T) {
 	require.True(t, errors.As(err, &op))
 }
 
-// Without a range of the operator's the service calls nobody, whatever a bridge names, and says so to the bridge.
+// Without a range of the operator's the service calls nobody, whatever a bridge names, and says so
+// to the bridge.
 func TestTheServiceCallsNobodyUntold(t *testing.T) {
 	t.Parallel()
 	var called atomic.Int32
@@ -262,7 +281,9 @@ func TestTheServiceCallsNobodyUntold(t *testing.T) {
 		must(t, "init", "--data", data, "--account", "demo", "--quiet")
 		p := startProcess(t, data, append([]string{"--listen", "127.0.0.1:0"}, c.args...)...)
 		b := clientOf(t, p.base, must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet"))
-		require.NoError(t, b.Register(t.Context(), vms.Registration{ID: "bridge", Address: inner.URL, ImageToken: "im4ge", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
+		require.NoError(t,
+			b.Register(t.Context(), vms.Registration{ID: "bridge", Address: inner.URL, ImageToken: "im4ge",
+				Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 		if c.told == "" {
 			require.Empty(t, b.Said().AddressUnasked, name)
 		}

@@ -97,8 +97,8 @@ func called() string {
 	return os.Args[0]
 }
 
-// secretOut is standard output for a secret. Where it was redirected into a file, only the owner may
-// read that from now on.
+// secretOut is standard output for a secret. Where it was redirected into a file, only the owner
+// may read that from now on.
 func secretOut() *os.File {
 	if info, err := os.Stdout.Stat(); err == nil && info.Mode().IsRegular() {
 		_ = os.Stdout.Chmod(0o600) // a file of somebody else stays as it is
@@ -139,7 +139,8 @@ func readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// create makes the account, a master, and its superuser. Without a password it returns a token to set one with.
+// create makes the account, a master, and its superuser. Without a password it returns a token to
+// set one with.
 func (c initCmd) create(ids *store.Store, hash string) (account model.Account, token string, err error) {
 	err = ids.Update(func(tx *store.Tx) error {
 		there, err := tx.Accounts()
@@ -147,10 +148,12 @@ func (c initCmd) create(ids *store.Store, hash string) (account model.Account, t
 			return err
 		}
 		if len(there) > 0 {
-			return fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.place(), there[0].Name, there[0].ID)
+			return fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.place(), there[0].Name,
+				there[0].ID)
 		}
 		a := model.NewAccount()
-		a.ID, a.Name, a.ContactEmail, a.Status, a.IsMaster = c.ID, c.Account, c.Email, model.Texts{model.StatusActive}, true
+		a.ID, a.Name, a.ContactEmail, a.Status, a.IsMaster = c.ID, c.Account, c.Email, model.Texts{model.StatusActive},
+			true
 		if account, err = tx.AddAccount(a); err != nil {
 			return err
 		}
@@ -163,7 +166,8 @@ func (c initCmd) create(ids *store.Store, hash string) (account model.Account, t
 		if u, err = tx.AddUser(u.Settled()); err != nil {
 			return err
 		}
-		made := model.AuditEntry{AccountID: account.ID, ByName: "vmscloud init", Action: model.AuditCreate, Kind: model.KindAccount, Target: account.ID, Name: account.Name}
+		made := model.AuditEntry{AccountID: account.ID, ByName: "vmscloud init", Action: model.AuditCreate,
+			Kind: model.KindAccount, Target: account.ID, Name: account.Name}
 		first := made
 		first.Kind, first.Target, first.Name = model.KindUser, u.ID, u.Email
 		if err := errors.Join(tx.Record(made), tx.Record(first)); err != nil || hash != "" {
@@ -175,11 +179,15 @@ func (c initCmd) create(ids *store.Store, hash string) (account model.Account, t
 	return account, token, err
 }
 
-// passwordToken makes a token with which a user can set a password. Older ones are worth nothing from now on.
+// passwordToken makes a token with which a user can set a password. Older ones are worth nothing
+// from now on.
 func passwordToken(tx *store.Tx, u model.User) (string, error) {
 	token := identity.NewToken(48)
-	return token, errors.Join(tx.DropTickets(u.ID, model.PurposePassword), tx.PutTicket(model.Ticket{Hash: identity.HashToken(token),
-		Purpose: model.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(passwordHours * time.Hour)}))
+	return token,
+		errors.Join(tx.DropTickets(u.ID, model.PurposePassword),
+			tx.PutTicket(model.Ticket{Hash: identity.HashToken(token),
+				Purpose: model.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(),
+				Expires: tx.Now().Add(passwordHours * time.Hour)}))
 }
 
 // openIdentity opens accounts and people for a command.

@@ -14,8 +14,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// ledger is the journal as the service keeps it: an event makes its actor the account's, a status event tells the
-// registry, and each event that is accepted may be announced on a stream for people to watch.
+// ledger is the journal as the service keeps it: an event makes its actor the account's, a status
+// event tells the registry, and each event that is accepted may be announced on a stream for people
+// to watch.
 type ledger struct {
 	Journal
 	registry *registry.Registry
@@ -31,9 +32,10 @@ type ledger struct {
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.
 func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{ev}, false) }
 
-// PutAll stores events in their order; all are stored, or none is. One without an owner is the service's own. The report of a beginning
-// that comes late, as when it was held up on its way while its bridge sent it again with the end, does not open an event again that has
-// ended: what is stored stays.
+// PutAll stores events in their order; all are stored, or none is. One without an owner is the
+// service's own. The report of a beginning that comes late, as when it was held up on its way while
+// its bridge sent it again with the end, does not open an event again that has ended: what is
+// stored stays.
 func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	if err := l.roomFor(events); err != nil {
 		return err
@@ -74,7 +76,8 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	return nil
 }
 
-// change is an event that is stored, and what was there under its id, nil for nothing or where nobody asks.
+// change is an event that is stored, and what was there under its id, nil for nothing or where
+// nobody asks.
 type change struct {
 	event  vms.Event
 	before *vms.Event
@@ -115,8 +118,9 @@ func (l *ledger) size(id string) int {
 	return n
 }
 
-// news are those changes that the events make; undo takes back what was noted of them. It looks at what is stored only where that
-// matters: for beginnings, status events, and if somebody is told of events.
+// news are those changes that the events make; undo takes back what was noted of them. It looks at
+// what is stored only where that matters: for beginnings, status events, and if somebody is told of
+// events.
 func (l *ledger) news(events []vms.Event) (news []change, undo []func()) {
 	for _, ev := range events {
 		var was *vms.Event
@@ -151,8 +155,8 @@ func (l *ledger) news(events []vms.Event) (news []change, undo []func()) {
 	return news, undo
 }
 
-// newStatus is the status that an event by the system's health tells, "" for other events: anyone may report a status of another
-// creator, and that is what that one thinks.
+// newStatus is the status that an event by the system's health tells, "" for other events: anyone
+// may report a status of another creator, and that is what that one thinks.
 func newStatus(ev vms.Event) string {
 	if ev.Type != vms.TypeDeviceStatus || ev.CreatorID != vms.CreatorHealth {
 		return ""

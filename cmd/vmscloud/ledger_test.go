@@ -21,7 +21,9 @@ func TestLedger(t *testing.T) {
 	require.NoError(t, err)
 	defer j.Close()
 	r := newRegistry(t)
-	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", Name: "Gate"}}}))
+	require.NoError(t,
+		r.Register(t.Context(), principal("acc-1"),
+			vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", Name: "Gate"}}}))
 	l := &ledger{Journal: j, registry: r, announce: newAnnouncer(r, "http://h", slog.New(slog.DiscardHandler))}
 
 	point := motion("acc-1", "c1", 0)

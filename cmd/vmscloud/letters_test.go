@@ -18,7 +18,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The running service sends its letters, asks for codes, and tells of changes as events; nothing secret is in its log.
+// The running service sends its letters, asks for codes, and tells of changes as events; nothing
+// secret is in its log.
 func TestLettersCodesAndEvents(t *testing.T) {
 	t.Parallel()
 	server := identitytest.StartSMTP(t, "starttls", "cloud", "password of the mail server")
@@ -31,7 +32,8 @@ func TestLettersCodesAndEvents(t *testing.T) {
 	write("mail-password", "password of the mail server")
 	settings := write("letters.yaml", "mail: {server: "+`"`+server.Address()+`"`+", user: cloud, password_file: mail-password, from: Cameras <cameras@example.org>, ca_file: "+server.CAFile+"}\n")
 	data := filepath.Join(dir, "data")
-	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", write("password", "hunter2hunter2\n"))
+	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file",
+		write("password", "hunter2hunter2\n"))
 	bearer := must(t, "token", "create", "--data", data, "--kind", "user", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", settings, "--log-level", "debug")
 	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
@@ -42,24 +44,31 @@ func TestLettersCodesAndEvents(t *testing.T) {
 		return found[1]
 	}
 	const aaa = "/g/aaa/two_factor_authenticate"
-	status, out, _ := ask(t, "POST", p.base+aaa+"/update", key, map[string]any{"two_factor_authentication_type": "email", "password": "hunter2hunter2",
-		"update_json": map[string]any{"is_two_factor_authentication_enabled": 1}})
+	status, out, _ := ask(t, "POST", p.base+aaa+"/update", key,
+		map[string]any{"two_factor_authentication_type": "email", "password": "hunter2hunter2",
+			"update_json": map[string]any{"is_two_factor_authentication_enabled": 1}})
 	require.Equal(t, 200, status, "%v", out)
 	status, out, _ = ask(t, "POST", p.base+aaa+"/verify", key, map[string]any{"two_factor_authentication_code": code()})
 	require.Equal(t, 200, status, "%v", out)
-	status, out, _ = ask(t, "POST", p.base+"/g/aaa/authenticate", "", map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
+	status, out, _ = ask(t, "POST", p.base+"/g/aaa/authenticate", "",
+		map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
 	require.Equal(t, 200, status)
-	require.Equal(t, map[string]any{"sms": "no phone number", "email": "a***@example.org"}, out["two_factor_authentication_code"])
+	require.Equal(t, map[string]any{"sms": "no phone number", "email": "a***@example.org"},
+		out["two_factor_authentication_code"])
 	token := out["token"]
-	status, _, _ = ask(t, "POST", p.base+aaa, "", map[string]any{"token": token, "two_factor_authentication_type": "sms"})
+	status, _, _ = ask(t, "POST", p.base+aaa, "",
+		map[string]any{"token": token, "two_factor_authentication_type": "sms"})
 	require.Equal(t, 412, status)
-	status, _, _ = ask(t, "POST", p.base+aaa, "", map[string]any{"token": token, "two_factor_authentication_type": "email"})
+	status, _, _ = ask(t, "POST", p.base+aaa, "",
+		map[string]any{"token": token, "two_factor_authentication_type": "email"})
 	require.Equal(t, 200, status)
-	status, user, res := ask(t, "POST", p.base+"/g/aaa/authorize", "", map[string]any{"token": token, "two_factor_authentication_code": code()})
+	status, user, res := ask(t, "POST", p.base+"/g/aaa/authorize", "",
+		map[string]any{"token": token, "two_factor_authentication_code": code()})
 	require.Equal(t, 200, status)
 	key = sessionOf(t, res)
 
-	status, made, _ := ask(t, "PUT", p.base+"/g/user", key, map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
+	status, made, _ := ask(t, "PUT", p.base+"/g/user", key,
+		map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
 	require.Equal(t, 200, status)
 	link := server.Next(t)
 	require.Equal(t, []string{"b@example.org"}, link.To)
@@ -67,7 +76,8 @@ func TestLettersCodesAndEvents(t *testing.T) {
 
 	// The events are there for whoever lists them.
 	list := func(actor, id, typ string) string {
-		q := url.Values{"actor": {actor + ":" + id}, "type__in": {typ}, "startTimestamp__lte": {time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")},
+		q := url.Values{"actor": {actor + ":" + id}, "type__in": {typ},
+			"startTimestamp__lte": {time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")},
 			"startTimestamp__gte": {time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")}}
 		r, err := http.NewRequest("GET", p.base+"/api/v3.0/events?"+q.Encode(), nil)
 		require.NoError(t, err)
@@ -80,12 +90,14 @@ func TestLettersCodesAndEvents(t *testing.T) {
 		return string(raw)
 	}
 	id, _ := made["id"].(string)
-	require.Eventually(t, func() bool { return strings.Contains(list("user", id, "vms.userCreationEvent.v1"), id+"-") }, time.Minute, 50*time.Millisecond,
+	require.Eventually(t, func() bool { return strings.Contains(list("user", id, "vms.userCreationEvent.v1"), id+"-") },
+		time.Minute, 50*time.Millisecond,
 		list("user", id, "vms.userCreationEvent.v1"))
 	mine, _ := user["id"].(string)
 	require.Contains(t, list("user", mine, "vms.userUpdateEvent.v1"), mine+"-")
 	require.Zero(t, p.stop())
-	for _, secret := range []string{"password of the mail server", "hunter2", key, token.(string), strings.TrimSpace(link.Text[strings.LastIndex(link.Text, "days:")+5:])} {
+	for _, secret := range []string{"password of the mail server", "hunter2", key, token.(string),
+		strings.TrimSpace(link.Text[strings.LastIndex(link.Text, "days:")+5:])} {
 		require.NotEmpty(t, secret)
 		require.NotContains(t, p.logged(), secret)
 	}
@@ -102,8 +114,8 @@ func TestWrongLettersSettingsAreSaidAtOnce(t *testing.T) {
 	require.Contains(t, errs, "mail.server must be a host and a port")
 }
 
-// An invitation outlives the program: killed while the mail server is away, it sends a letter with a link that works once
-// both are there again.
+// An invitation outlives the program: killed while the mail server is away, it sends a letter with
+// a link that works once both are there again.
 func TestAnInvitationOutlivesAKill(t *testing.T) {
 	t.Parallel()
 	server := identitytest.StartSMTP(t, "none", "", "")
@@ -118,7 +130,8 @@ func TestAnInvitationOutlivesAKill(t *testing.T) {
 	settings("127.0.0.1:1") // nobody listens there
 	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", file)
 	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
-	status, out, _ := ask(t, "PUT", p.base+"/g/user", key, map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
+	status, out, _ := ask(t, "PUT", p.base+"/g/user", key,
+		map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
 	require.Equal(t, 200, status, "%v", out)
 	p.kill()
 
@@ -127,9 +140,11 @@ func TestAnInvitationOutlivesAKill(t *testing.T) {
 	letter := server.Next(t)
 	require.Equal(t, []string{"b@example.org"}, letter.To)
 	token := regexp.MustCompile(`(?m)^[0-9A-Za-z]{48}`).FindString(letter.Text)
-	status, out, _ = ask(t, "POST", p.base+"/g/aaa/reset_password", "", map[string]any{"token": token, "password": "hunter2hunter2"})
+	status, out, _ = ask(t, "POST", p.base+"/g/aaa/reset_password", "",
+		map[string]any{"token": token, "password": "hunter2hunter2"})
 	require.Equal(t, 200, status, "%v %s", out, letter.Text)
-	require.Eventually(t, func() bool { return strings.Contains(p.logged(), "message sent") }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(p.logged(), "message sent") }, time.Minute,
+		5*time.Millisecond)
 	require.Zero(t, p.stop())
 	require.NotContains(t, p.logged(), token)
 	p = startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", file)

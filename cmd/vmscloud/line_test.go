@@ -15,7 +15,8 @@ import (
 	"vmsbridge/configs"
 )
 
-// Every list is to be had as JSON, from the files and from a running service; secrets are not in it.
+// Every list is to be had as JSON, from the files and from a running service; secrets are not in
+// it.
 func TestListsAsJSON(t *testing.T) {
 	data := t.TempDir()
 	must(t, "init", "--data", data, "--account", "Site", "--quiet")
@@ -71,8 +72,8 @@ func TestWhatInitSaysIsGood(t *testing.T) {
 	}
 }
 
-// Wrong command lines are one line and 64; without an account it is 78; unknown ids name those there
-// are.
+// Wrong command lines are one line and 64; without an account it is 78; unknown ids name those
+// there are.
 func TestCommandLine(t *testing.T) {
 	for _, args := range [][]string{{"fly"}, {"run", "--fast"}, {"token", "create"}, {"help", "fly"}} {
 		out, errs, code := vmscloud(t, args...)
@@ -80,7 +81,8 @@ func TestCommandLine(t *testing.T) {
 		require.Empty(t, out, "%v", args)
 		require.Equal(t, 1, strings.Count(errs, "\n"), "%v: %s", args, errs)
 	}
-	for _, args := range [][]string{{"--version"}, {"help"}, {"help", "token"}, {"token"}, {"bridge"}, {"completion", "zsh"}} {
+	for _, args := range [][]string{{"--version"}, {"help"}, {"help", "token"}, {"token"}, {"bridge"},
+		{"completion", "zsh"}} {
 		must(t, args...)
 	}
 	data := filepath.Join(t.TempDir(), "none")

@@ -1,13 +1,15 @@
-// Command vmscloud is the service side of the interface as one self-hosted program: it takes the events of bridges, lists
-// them, and hands out recorded images, which it asks of the bridge that has them. Everything it keeps lies in one folder.
+// Command vmscloud is the service side of the interface as one self-hosted program: it takes the
+// events of bridges, lists them, and hands out recorded images, which it asks of the bridge that
+// has them. Everything it keeps lies in one folder.
 //
 //	vmscloud init --data DIR --account NAME            make the account, once
 //	vmscloud token create --data DIR --kind bridge     make a token for a bridge
 //	vmscloud user link --data DIR ADDRESS              a token with which a user sets a password
 //	vmscloud run --data DIR                            serve
 //
-// Events come from vmsbridge's reporter or any other client of the interface. The handlers are those of uplink/server,
-// the same that the bridge serves on its LAN, and those of uplink/identity/web for signing in; this program puts stores of its own behind them:
+// Events come from vmsbridge's reporter or any other client of the interface. The handlers are
+// those of uplink/server, the same that the bridge serves on its LAN, and those of
+// uplink/identity/web for signing in; this program puts stores of its own behind them:
 //
 //	DIR/identity.db   accounts, users, sessions, tokens, the trail of changes (uplink/identity/store)
 //	DIR/registry.db   bridges, cameras and other actors, and who owns them

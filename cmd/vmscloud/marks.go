@@ -11,8 +11,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// marks keep how far the book of events has what each bridge's journal holds. They are in the book itself: one that is lost, or a copy of
-// earlier, has lost them with the events, or has them as they were, and the bridge reports again what came later.
+// marks keep how far the book of events has what each bridge's journal holds. They are in the book
+// itself: one that is lost, or a copy of earlier, has lost them with the events, or has them as
+// they were, and the bridge reports again what came later.
 type marks struct {
 	book *ledger
 	name string // of this service: another one never had those events
@@ -32,7 +33,8 @@ type mark struct {
 
 var _ server.Bookkeeper = door{}
 
-// Book is for server.Bookkeeper. A mark is kept only if the bridge knows what is missing before it: otherwise it has first to be told.
+// Book is for server.Bookkeeper. A mark is kept only if the bridge knows what is missing before it:
+// otherwise it has first to be told.
 func (m marks) Book(_ context.Context, p identity.Principal, bridge string, at vms.Mark) (vms.Book, error) {
 	key := "mark/" + p.AccountID + "/" + bridge
 	var known mark
@@ -48,7 +50,8 @@ func (m marks) Book(_ context.Context, p identity.Principal, bridge string, at v
 			err = m.book.SetMeta(key, raw)
 		}
 		if err != nil {
-			m.book.log.Warn("how far a bridge has reported could not be kept; it is told what is known", "bridge", bridge, "error", err)
+			m.book.log.Warn("how far a bridge has reported could not be kept; it is told what is known", "bridge",
+				bridge, "error", err)
 		} else {
 			known.Low = at.Low
 		}
@@ -66,7 +69,9 @@ func (l *ledger) empty() bool {
 	if err != nil || !empty || bridges == 0 {
 		return false
 	}
-	l.log.Warn("the book of events is empty, though bridges are registered: was "+eventsFile+" lost? The bridges report again what they hold, of 30 days if nothing else is set there",
+	l.log.Warn(
+		"the book of events is empty, though bridges are registered: was "+eventsFile+" lost? The bridges report "+
+			"again what they hold, of 30 days if nothing else is set there",
 		"bridges", bridges)
 	return true
 }

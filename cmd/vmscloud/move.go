@@ -25,7 +25,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// moved is what is noted at both places of a move, before anything is copied: in a folder in moved.json, in PostgreSQL in a record.
+// moved is what is noted at both places of a move, before anything is copied: in a folder in
+// moved.json, in PostgreSQL in a record.
 type moved struct {
 	ID     string    `json:"id"`   // of the move
 	Away   bool      `json:"away"` // from here; else to here
@@ -38,7 +39,8 @@ type moved struct {
 func (m moved) refusal(at storeFlag) error {
 	switch {
 	case m.Away && at.Store == "":
-		return fmt.Errorf("%s was moved away on %s: run the service where it is now; if that move is not wanted, delete moved.json there",
+		return fmt.Errorf("%s was moved away on %s: run the service where it is now; if that move is not wanted, "+
+			"delete moved.json there",
 			at.place(), m.Began.Format(time.DateOnly))
 	case m.Away:
 		return fmt.Errorf("%s was moved away on %s: run the service where it is now; if that move is not wanted: "+
@@ -109,7 +111,8 @@ func (r *raw) close() (err error) {
 	return err
 }
 
-// noteFile is the note's name in a folder; noteKey its key in PostgreSQL, in a bucket that is no part's.
+// noteFile is the note's name in a folder; noteKey its key in PostgreSQL, in a bucket that is no
+// part's.
 const noteFile, notePart, noteBucket = "moved.json", "move", "note"
 
 var noteKey = []byte("1")
@@ -141,7 +144,9 @@ func (r *raw) setNote(m moved) error {
 		return err
 	}
 	if r.db != nil {
-		return r.db.Records(notePart).Update(func(tx records.Tx) error { return tx.Bucket(noteBucket).Put(noteKey, text) })
+		return r.db.Records(notePart).Update(func(tx records.Tx) error {
+			return tx.Bucket(noteBucket).Put(noteKey, text)
+		})
 	}
 	path := filepath.Join(r.at.Data, noteFile)
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -247,7 +252,8 @@ func (m *move) copy(target *moved) error {
 	return m.compare()
 }
 
-// copyEvents copies events in the order of the place that they are at, and notes now and then how far.
+// copyEvents copies events in the order of the place that they are at, and notes now and then how
+// far.
 func (m *move) copyEvents(target *moved) error {
 	n := 0
 	for {
@@ -273,7 +279,8 @@ func (m *move) copyEvents(target *moved) error {
 // walkAtOnce is how many events are read and stored together.
 const walkAtOnce = 1000
 
-// walk is some events behind a place that an earlier call gave as next, "" for the first ones; next is "" at the end.
+// walk is some events behind a place that an earlier call gave as next, "" for the first ones; next
+// is "" at the end.
 func (r *raw) walk(after string) (list []vms.Event, next string, err error) {
 	if e, ok := r.events.(*postgres.Events); ok {
 		return e.Walk(after, walkAtOnce)
@@ -300,7 +307,8 @@ func (r *raw) notes() ([]string, error) {
 	return r.events.(*journal.Journal).MetaKeys()
 }
 
-// sum is how many of something there are, and what tells them from others, in whatever order they come.
+// sum is how many of something there are, and what tells them from others, in whatever order they
+// come.
 type sum struct {
 	n    int
 	hash [sha256.Size]byte

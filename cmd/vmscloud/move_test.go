@@ -22,7 +22,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// filled is the folder of a service that has served, with n more events of cam-1, and the tokens of its bridge and user.
+// filled is the folder of a service that has served, with n more events of cam-1, and the tokens of
+// its bridge and user.
 func filled(t *testing.T, n int) (data, bridge, user string) {
 	t.Helper()
 	data = filepath.Join(t.TempDir(), "data")
@@ -31,7 +32,9 @@ func filled(t *testing.T, n int) (data, bridge, user string) {
 	user = must(t, "token", "create", "--data", data, "--kind", "user", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, bridge)
-	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t,
+		c.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge",
+			Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
 	goesOn := motion(account, "cam-1", -10)
 	require.NoError(t, c.Report(t.Context(), goesOn))
 	require.Zero(t, p.stop())
@@ -63,11 +66,14 @@ func serves(t *testing.T, n int, bridge, user string, args ...string) {
 	cams, err := u.Cameras(t.Context(), "")
 	require.NoError(t, err)
 	require.Len(t, cams.Results, 1)
-	require.NoError(t, clientOf(t, p.base, bridge).Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t,
+		clientOf(t, p.base, bridge).Register(t.Context(),
+			client.Registration{ID: "bridge-1", Name: "Gate", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
 	require.Zero(t, p.stop())
 }
 
-// From a folder into PostgreSQL, and back into another folder: all is there at each place, and no service runs at one that was left.
+// From a folder into PostgreSQL, and back into another folder: all is there at each place, and no
+// service runs at one that was left.
 func TestMoveThereAndBack(t *testing.T) {
 	t.Parallel()
 	const n = 2*walkAtOnce + 7
@@ -101,7 +107,8 @@ func TestMoveThereAndBack(t *testing.T) {
 	require.Contains(t, must(t, "fsck", "--data", back), "all is in order")
 }
 
-// A move that is killed goes on when it is called again, and meanwhile no service runs at either place.
+// A move that is killed goes on when it is called again, and meanwhile no service runs at either
+// place.
 func TestMoveIsKilled(t *testing.T) {
 	t.Parallel()
 	const n = walkAtOnce + 7
@@ -121,7 +128,8 @@ func TestMoveIsKilled(t *testing.T) {
 	harness.Until(t, "it waits before the events", func() bool {
 		var waits bool
 		require.NoError(t, hold.QueryRow(t.Context(),
-			"select exists (select from pg_locks where relation = 'vms_events'::regclass and not granted)").Scan(&waits))
+			"select exists (select from pg_locks where relation = 'vms_events'::regclass and not granted)").Scan(
+			&waits))
 		return waits
 	})
 	require.NoError(t, cmd.Process.Kill())
@@ -177,10 +185,14 @@ func TestMoveCompares(t *testing.T) {
 	data, _, _ := filled(t, 3)
 	for name, spoil := range map[string]func(*raw) error{
 		"a record is another": func(r *raw) error {
-			return r.stores["identity"].Update(func(tx records.Tx) error { return tx.Bucket("meta").Put([]byte("version"), []byte("1")) })
+			return r.stores["identity"].Update(func(tx records.Tx) error {
+				return tx.Bucket("meta").Put([]byte("version"), []byte("1"))
+			})
 		},
 		"a record more": func(r *raw) error {
-			return r.stores["registry"].Update(func(tx records.Tx) error { return tx.Bucket("keys").Put([]byte("k"), nil) })
+			return r.stores["registry"].Update(func(tx records.Tx) error {
+				return tx.Bucket("keys").Put([]byte("k"), nil)
+			})
 		},
 		"a number is given again": func(r *raw) error {
 			return r.stores["identity"].Update(func(tx records.Tx) error { return tx.Bucket("audit").SetSequence(1) })

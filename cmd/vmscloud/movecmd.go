@@ -31,7 +31,8 @@ func placeOf(text string) storeFlag {
 func (c moveCmd) Run() (err error) {
 	from, to := placeOf(c.From), placeOf(c.To)
 	if (from.Store == "") == (to.Store == "") {
-		return errors.New("--from and --to: one must be a folder, and the other an address such as postgres://vms@db/vms")
+		return errors.New("--from and --to: one must be a folder, and the other an address such as " +
+			"postgres://vms@db/vms")
 	}
 	if err := from.exists(); err != nil {
 		return err
@@ -55,9 +56,11 @@ func (c moveCmd) Run() (err error) {
 		return err
 	}
 	progress.End()
-	fmt.Printf("Moved and compared: %d records and %d events. Start the service with: vmscloud run %s\n", m.records, m.events, to.flags())
+	fmt.Printf("Moved and compared: %d records and %d events. Start the service with: vmscloud run %s\n", m.records,
+		m.events, to.flags())
 	if from.Store == "" {
-		fmt.Printf("%s stays as it was; vmscloud refuses to run on it, as moved.json there says. Delete it when you are sure.\n", from.Data)
+		fmt.Printf("%s stays as it was; vmscloud refuses to run on it, as moved.json there says. Delete it when you "+
+			"are sure.\n", from.Data)
 	}
 	return nil
 }

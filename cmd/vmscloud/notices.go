@@ -24,8 +24,8 @@ type notices struct {
 	log    *slog.Logger
 }
 
-// Run tells of what the feed brings, and of bridges that are away of which nobody was told yet, until ctx is done. What is missed because the
-// feed was too fast is told by the next change.
+// Run tells of what the feed brings, and of bridges that are away of which nobody was told yet,
+// until ctx is done. What is missed because the feed was too fast is told by the next change.
 func (n notices) Run(ctx context.Context) error {
 	follower := n.book.feed.Follow()
 	for _, ev := range n.book.presence.Outages() {
@@ -55,7 +55,8 @@ func (n notices) tell(ctx context.Context, ev vms.Event) {
 	case presence.Ours(ev):
 		c = n.ofBridge(ev)
 	case ev.ActorType == vms.ActorCamera:
-		c = notify.StatusChange{Account: ev.AccountID, Camera: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: status, At: ev.StartTimestamp.Time}
+		c = notify.StatusChange{Account: ev.AccountID, Camera: ev.ActorID,
+			Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: status, At: ev.StartTimestamp.Time}
 	default:
 		return
 	}
@@ -65,14 +66,16 @@ func (n notices) tell(ctx context.Context, ev vms.Event) {
 	}
 	if c.Bridge != "" && ev.Ongoing() && status == vms.StatusBridgeOffline {
 		if err := n.book.SetMeta(toldKey(ev), []byte(ev.ID)); err != nil {
-			n.log.Warn("it cannot be noted that people were told of a bridge's status; they may be told again", "bridge", ev.ActorID, "error", err)
+			n.log.Warn("it cannot be noted that people were told of a bridge's status; they may be told again",
+				"bridge", ev.ActorID, "error", err)
 		}
 	}
 }
 
 // ofBridge is the change that a bridge's status event tells.
 func (n notices) ofBridge(ev vms.Event) notify.StatusChange {
-	c := notify.StatusChange{Account: ev.AccountID, Bridge: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: newStatus(ev), At: ev.StartTimestamp.Time,
+	c := notify.StatusChange{Account: ev.AccountID, Bridge: ev.ActorID,
+		Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: newStatus(ev), At: ev.StartTimestamp.Time,
 		Cameras: map[string]string{}}
 	on, _, _ := n.book.registry.Attached(ev.AccountID, ev.ActorID)
 	for _, id := range on {
@@ -92,7 +95,8 @@ func (n notices) toldOf(ev vms.Event) bool {
 // lastPicture fetches the newest preview of a camera before a time, nil if there is none.
 func lastPicture(images server.ImageSource) func(context.Context, string, string, time.Time) []byte {
 	return func(ctx context.Context, account, camera string, before time.Time) []byte {
-		img, err := images.Image(ctx, server.ImageQuery{Account: account, Camera: camera, Kind: vms.ImagePreview, Op: vms.OpBefore, Time: before})
+		img, err := images.Image(ctx, server.ImageQuery{Account: account, Camera: camera, Kind: vms.ImagePreview,
+			Op: vms.OpBefore, Time: before})
 		if err != nil {
 			return nil
 		}

@@ -36,7 +36,8 @@ func form(t *testing.T, address, id, secret string, pairs ...string) (int, map[s
 	return res.StatusCode, out
 }
 
-// From a session to a client to tokens that open /api/v3.0 of the real program, and on through a crash.
+// From a session to a client to tokens that open /api/v3.0 of the real program, and on through a
+// crash.
 func TestOAuthOpensTheAPI(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -46,10 +47,12 @@ func TestOAuthOpensTheAPI(t *testing.T) {
 	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", file)
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
-	code, made, _ := ask(t, "POST", p.base+"/oauth2/clients", key, map[string]any{"name": "Viewer", "scopes": []string{"vms.read"}})
+	code, made, _ := ask(t, "POST", p.base+"/oauth2/clients", key,
+		map[string]any{"name": "Viewer", "scopes": []string{"vms.read"}})
 	require.Equal(t, 201, code, "%v", made)
 	id, secret := made["client_id"].(string), made["client_secret"].(string)
-	code, got := form(t, p.base+"/oauth2/token", id, secret, "grant_type", "password", "username", "anna@example.org", "password", "hunter2hunter2")
+	code, got := form(t, p.base+"/oauth2/token", id, secret, "grant_type", "password", "username", "anna@example.org",
+		"password", "hunter2hunter2")
 	require.Equal(t, 200, code, "%v", got)
 	base := got["httpsBaseUrl"].(map[string]any)
 	require.Equal(t, "127.0.0.1", base["hostname"])
@@ -113,15 +116,16 @@ func TestOAuthOpensTheAPI(t *testing.T) {
 	require.Equal(t, 401, res.StatusCode, "a key opens nothing by itself")
 }
 
-// What a client says that the service is called is not repeated: answers tell the address that it reached, or a name that the
-// operator gave.
+// What a client says that the service is called is not repeated: answers tell the address that it
+// reached, or a name that the operator gave.
 func TestForeignHostsAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
 	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
 	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", file)
-	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--host", "cloud.example.org", "--origin", "https://app.example")
+	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--host", "cloud.example.org", "--origin",
+		"https://app.example")
 	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
 	token := must(t, "token", "create", "--data", data, "--kind", "user", "--name", "x", "--quiet")
 	told := func(method, path, host string) map[string]any {
@@ -143,8 +147,10 @@ func TestForeignHostsAreNotRepeated(t *testing.T) {
 		require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
 		return out.Base
 	}
-	for host, want := range map[string]string{"evil.example": "127.0.0.1", "cloud.example.org": "cloud.example.org", "localhost:8470": "localhost", "127.0.0.1": "127.0.0.1"} {
-		for path, method := range map[string]string{"/api/v3.0/clientSettings": "GET", "/oauth2/token?grant_type=cookie": "POST"} {
+	for host, want := range map[string]string{"evil.example": "127.0.0.1", "cloud.example.org": "cloud.example.org",
+		"localhost:8470": "localhost", "127.0.0.1": "127.0.0.1"} {
+		for path, method := range map[string]string{"/api/v3.0/clientSettings": "GET",
+			"/oauth2/token?grant_type=cookie": "POST"} {
 			got := told(method, path, host)
 			require.Equal(t, want, got["hostname"], path)
 			if host == "evil.example" {

@@ -15,8 +15,8 @@ import (
 	"vmsbridge/uplink/server/openapitest"
 )
 
-// The document names every path of the interface that is served, and of each the arguments that its handler takes: no
-// more, no less. Whoever looks needs no token.
+// The document names every path of the interface that is served, and of each the arguments that its
+// handler takes: no more, no less. Whoever looks needs no token.
 func TestTheDocumentIsWhatIsServed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
@@ -31,8 +31,9 @@ func TestTheDocumentIsWhatIsServed(t *testing.T) {
 	sub := strings.Trim(textOf(t, made, "id"), `"`)
 	var filters []struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(textOf(t, made, "filters")), &filters))
-	ids := map[string]string{"/cameras/": "cam-a", "/bridges/": "bridge-a", "/users/": "self", "/accounts/": "self", "/eventSubscriptions/": sub,
-		"/events/": url.PathEscape(motion("", "cam-a", 0).ID)}
+	ids := map[string]string{"/cameras/": "cam-a", "/bridges/": "bridge-a", "/users/": "self", "/accounts/": "self",
+		"/eventSubscriptions/": sub,
+		"/events/":             url.PathEscape(motion("", "cam-a", 0).ID)}
 	asked := 0
 	for pattern, item := range doc.Paths.Map() {
 		path := strings.ReplaceAll(pattern, "{filter}", filters[0].ID)

@@ -20,8 +20,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A box with sixteen cameras dies. Within ten seconds the list of cameras, the events and a subscriber say so, and one letter goes out. The
-// service is killed and starts again: no second letter. The box is back: one letter.
+// A box with sixteen cameras dies. Within ten seconds the list of cameras, the events and a
+// subscriber say so, and one letter goes out. The service is killed and starts again: no second
+// letter. The box is back: one letter.
 func TestAnOutageIsToldOnce(t *testing.T) {
 	t.Parallel()
 	server := identitytest.StartSMTP(t, "none", "", "")
@@ -42,7 +43,8 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 	account, since := c.accounts["a"], time.Now().Truncate(time.Millisecond)
 	reg := registration("a")
 	for i := range 15 {
-		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprintf("cam-a-%d", i), Name: fmt.Sprintf("Yard %d", i)})
+		reg.Cameras = append(reg.Cameras,
+			client.RegisteredCamera{ID: fmt.Sprintf("cam-a-%d", i), Name: fmt.Sprintf("Yard %d", i)})
 	}
 	for i := range reg.Cameras {
 		reg.Cameras[i].ConnectionStatus = vms.StatusOnline
@@ -59,7 +61,9 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 		for _, cam := range reg.Cameras {
 			require.NoError(t, b.Report(t.Context(), status(cam.ID)))
 		}
-		d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: reg.ID, Token: func(context.Context) (string, error) { return c.bridges["a"], nil }, Handler: http.NotFoundHandler()})
+		d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: reg.ID,
+			Token:   func(context.Context) (string, error) { return c.bridges["a"], nil },
+			Handler: http.NotFoundHandler()})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -123,11 +127,13 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 	u := clientOf(t, c.p.base, bearer)
 	cams, err = u.Cameras(t.Context(), "")
 	require.NoError(t, err)
-	require.Equal(t, vms.StatusBridgeOffline, cams.Results[7].Status.ConnectionStatus, "it holds over a start of the service")
+	require.Equal(t, vms.StatusBridgeOffline, cams.Results[7].Status.ConnectionStatus,
+		"it holds over a start of the service")
 	defer begin()()
 	letter = server.Next(t)
 	require.Equal(t, "A bridge is online again", letter.Subject, "and nobody is told of it twice")
-	page, err := u.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-a-7"}}, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 10,
+	page, err := u.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-a-7"}},
+		Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 10,
 		Include: []string{vms.SchemaDeviceStatus, vms.SchemaPreviousStatus}}, "")
 	require.NoError(t, err)
 	require.Len(t, page.Results, 3)

@@ -17,8 +17,9 @@ type packageCmd struct {
 }
 
 func (c *packageCmd) Run(app *kong.Kong) error {
-	return manual.Page(os.Stdout, app.Model.Node, manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Files: files,
-		Shown: examples, See: []string{"vmsbridge(1)", "systemctl(1)", "journalctl(1)"}})
+	return manual.Page(os.Stdout, app.Model.Node,
+		manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Files: files,
+			Shown: examples, See: []string{"vmsbridge(1)", "systemctl(1)", "journalctl(1)"}})
 }
 
 var files = []manual.Row{
@@ -37,7 +38,9 @@ var exits = []manual.Row{
 
 var examples = []manual.Row{
 	{Name: "sudo -u vmscloud vmscloud init --account \"My site\"", Use: "Make the account and its first user, once:"},
-	{Name: "sudo -u vmscloud vmscloud token create --kind bridge --name gate --quiet", Use: "Make a token for a bridge:"},
+	{Name: "sudo -u vmscloud vmscloud token create --kind bridge --name gate --quiet",
+		Use: "Make a token for a bridge:"},
 	{Name: "sudo -u vmscloud vmscloud bridge list --json", Use: "List the bridges:"},
-	{Name: "sudo -u vmscloud vmscloud backup /var/backups/vmscloud-1.backup", Use: "Write everything into one file while it runs:"},
+	{Name: "sudo -u vmscloud vmscloud backup /var/backups/vmscloud-1.backup",
+		Use: "Write everything into one file while it runs:"},
 }

@@ -14,14 +14,17 @@ import (
 func TestUsersAndAccountsAreListed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	code, out, _ := c.as("asu@a.org", "PUT", "/g/user", map[string]any{"first_name": "Rita", "last_name": "Ude", "email": "ru@a.org"})
+	code, out, _ := c.as("asu@a.org", "PUT", "/g/user",
+		map[string]any{"first_name": "Rita", "last_name": "Ude", "email": "ru@a.org"})
 	require.Equal(t, 200, code, "%v", out)
 	c.begin("ru@a.org")
 	admin, ru, root := c.bearer("asu@a.org"), c.bearer("ru@a.org"), c.bearer("root@example.org")
 	rita := out["id"].(string)
 	self := func(token string) (u vms.User) {
 		t.Helper()
-		code, body := c.api(token, "GET", "/api/v3.0/users/self?include=permissions,status,loginDetails,timeZone,effectivePermissions,timeSettings", "")
+		code, body := c.api(token, "GET",
+			"/api/v3.0/users/self?include=permissions,status,loginDetails,timeZone,effectivePermissions,timeSettings",
+			"")
 		require.Equal(t, 200, code, body)
 		require.NoError(t, json.Unmarshal([]byte(body), &u))
 		return u
@@ -51,7 +54,8 @@ func TestUsersAndAccountsAreListed(t *testing.T) {
 	_, body := c.api(admin, "GET", "/api/v3.0/users/"+rita+"?include=effectivePermissions", "")
 	require.JSONEq(t, `{"id":"`+rita+`","firstName":"Rita","lastName":"Ude","accountId":"`+c.accounts["a"]+`","email":"ru@a.org","language":"en-us","employeeId":"",
 		"createTimestamp":`+textOf(t, body, "createTimestamp")+`,"effectivePermissions":{"read":true,"edit":true,"delete":true}}`, body)
-	for path, want := range map[string]int{"users": 403, "users/" + rita: 200, "users/" + me.ID: 404, "users/none": 404, "users?zebra=1": 403} {
+	for path, want := range map[string]int{"users": 403, "users/" + rita: 200, "users/" + me.ID: 404, "users/none": 404,
+		"users?zebra=1": 403} {
 		code, body := c.api(ru, "GET", "/api/v3.0/"+path, "")
 		require.Equal(t, want, code, "%s: %s", path, body)
 	}
@@ -81,7 +85,8 @@ func TestFeedsAndEmptyLists(t *testing.T) {
 	require.JSONEq(t, `{"results":[{"id":"cam-a-main","type":"main","deviceId":"cam-a","mediaType":"image","hlsUrl":null,"webRtcUrl":null},
 		{"id":"cam-a-preview","type":"preview","deviceId":"cam-a","mediaType":"image","hlsUrl":null,"webRtcUrl":null}],"nextPageToken":"","prevPageToken":"","totalSize":2}`, body)
 	require.Equal(t, []string{"cam-a-preview"}, c.list(token, "feeds?type=preview"))
-	for _, path := range []string{"alerts?timestamp__gte=2026-01-01T00:00:00.000Z&actorId__in=cam-a", "alertTypes?language=en", "notifications?read=false"} {
+	for _, path := range []string{"alerts?timestamp__gte=2026-01-01T00:00:00.000Z&actorId__in=cam-a",
+		"alertTypes?language=en", "notifications?read=false"} {
 		code, body := c.api(token, "GET", "/api/v3.0/"+path, "")
 		require.Equal(t, 200, code, body)
 		require.JSONEq(t, `{"results":[],"nextPageToken":"","prevPageToken":"","totalSize":0}`, body)

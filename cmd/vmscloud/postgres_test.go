@@ -32,9 +32,9 @@ func get(t *testing.T, address string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
-// The whole service with all that it knows in PostgreSQL: from init to events, images and sign-in; a
-// second one is refused; PostgreSQL dies and comes back; the service dies and goes on from another
-// folder, as on another machine. Nothing that was acknowledged is lost.
+// The whole service with all that it knows in PostgreSQL: from init to events, images and sign-in;
+// a second one is refused; PostgreSQL dies and comes back; the service dies and goes on from
+// another folder, as on another machine. Nothing that was acknowledged is lost.
 func TestServiceInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	pg := postgrestest.Start(t, postgrestest.Durable)
@@ -53,7 +53,8 @@ func TestServiceInPostgreSQL(t *testing.T) {
 	require.NoDirExists(t, data, "nothing is kept in the folder")
 
 	p := startProcess(t, data, "--store", at, "--listen", "127.0.0.1:0")
-	user := must(t, "token", "create", "--data", data, "--store", at, "--kind", "user", "--quiet") // it asks the running one
+	// it asks the running one
+	user := must(t, "token", "create", "--data", data, "--store", at, "--kind", "user", "--quiet")
 	_, stderr, code = vmscloud(t, "run", "--data", filepath.Join(dir, "two"), "--store", at, "--listen", "127.0.0.1:0")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "another vmscloud uses this database")
@@ -62,14 +63,16 @@ func TestServiceInPostgreSQL(t *testing.T) {
 	require.Contains(t, stderr, "pg_dump")
 
 	c := clientOf(t, p.base, token)
-	reg := client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}
+	reg := client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge",
+		Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}
 	require.NoError(t, c.Register(t.Context(), reg))
 	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
 	stopTunnel := dialTunnel(t, p.base, token)
 	u := clientOf(t, p.base, user)
 	harness.Until(t, "an image through the tunnel", func() bool {
-		res, err := http.DefaultClient.Do(authorized(t, p.base+vms.PathImage+"?deviceId=cam-1&type=preview&timestamp__lt="+
-			strings.ReplaceAll(vms.At(began.Add(time.Hour)).String(), "+", "%2B"), user))
+		res, err := http.DefaultClient.Do(authorized(t,
+			p.base+vms.PathImage+"?deviceId=cam-1&type=preview&timestamp__lt="+
+				strings.ReplaceAll(vms.At(began.Add(time.Hour)).String(), "+", "%2B"), user))
 		require.NoError(t, err)
 		defer res.Body.Close()
 		return res.StatusCode == http.StatusOK
@@ -171,7 +174,9 @@ func authorized(t *testing.T, address, token string) *http.Request {
 // dialTunnel keeps the tunnel of bridge-1, which answers for its cameras, until stop is called.
 func dialTunnel(t *testing.T, base, token string) (stop func()) {
 	t.Helper()
-	d, err := tunnel.New(tunnel.Options{URL: base, Bridge: "bridge-1", Token: func(context.Context) (string, error) { return token, nil },
+	d, err := tunnel.New(tunnel.Options{URL: base, Bridge: "bridge-1", Token: func(context.Context) (string, error) {
+		return token, nil
+	},
 		Handler: http.HandlerFunc(camera)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -26,12 +26,14 @@ func watchBridges(book *ledger, reg *registry.Registry, log *slog.Logger) (*pres
 	return w, w.Load(known)
 }
 
-// turnsOf are the names to take before events are stored: of each event, and of each whose status it tells. Others of a device share
-// its name, so that all of them have their turns before a span of it is cut off.
+// turnsOf are the names to take before events are stored: of each event, and of each whose status
+// it tells. Others of a device share its name, so that all of them have their turns before a span
+// of it is cut off.
 func turnsOf(events []vms.Event) (own, shared []string) {
 	alone := map[string]bool{}
 	for _, ev := range events {
-		if name := turnOf(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); ev.Type == vms.TypeDeviceStatus && !alone[name] {
+		if name := turnOf(ev.AccountID,
+			vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); ev.Type == vms.TypeDeviceStatus && !alone[name] {
 			alone[name] = true
 			own = append(own, name)
 		}
@@ -88,7 +90,8 @@ func (l *ledger) Open() ([]vms.Event, error) {
 
 // heard notes that the bridge of a camera has reported.
 func (l *ledger) heard(ev vms.Event) {
-	if l.presence == nil || ev.ActorType != vms.ActorCamera || (ev.CreatorID != vms.CreatorMotion && ev.CreatorID != vms.CreatorHealth) {
+	if l.presence == nil || ev.ActorType != vms.ActorCamera ||
+		(ev.CreatorID != vms.CreatorMotion && ev.CreatorID != vms.CreatorHealth) {
 		return
 	}
 	if _, b, ok := l.registry.Camera(ev.AccountID, ev.ActorID); ok {
@@ -96,8 +99,8 @@ func (l *ledger) heard(ev vms.Event) {
 	}
 }
 
-// door is where bridges come in: the registry takes down what they say, presence that they are there, and the marks how far they have
-// reported.
+// door is where bridges come in: the registry takes down what they say, presence that they are
+// there, and the marks how far they have reported.
 type door struct {
 	*registry.Registry
 	marks
@@ -123,17 +126,19 @@ func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Regist
 	// The token of its images is another one each time that a bridge starts.
 	d.presence.Registered(presence.BridgeOf(p.AccountID, reg.ID), statuses, !known || was.Token != reg.ImageToken)
 	if err := recordDevices(d.ids, d.Registry, p.AccountID, reg.ID); err != nil {
-		d.book.log.Warn("that devices came or went could not be noted; it is tried again with the bridge's next word", "bridge", reg.ID, "error", err)
+		d.book.log.Warn("that devices came or went could not be noted; it is tried again with the bridge's next word",
+			"bridge", reg.ID, "error", err)
 	}
 	return nil
 }
 
 // changes are what the trail has of a device's change.
-var changes = map[registry.Changes]model.AuditAction{registry.ChangeNew: model.AuditCreate, registry.ChangeRenamed: model.AuditUpdate,
-	registry.ChangeGone: model.AuditDelete}
+var changes = map[registry.Changes]model.AuditAction{registry.ChangeNew: model.AuditCreate,
+	registry.ChangeRenamed: model.AuditUpdate,
+	registry.ChangeGone:    model.AuditDelete}
 
-// recordDevices notes in the trail, of which events are made, which devices came, changed and went: those of a bridge, or all if it is "".
-// What was noted just before a crash may be noted twice.
+// recordDevices notes in the trail, of which events are made, which devices came, changed and went:
+// those of a bridge, or all if it is "". What was noted just before a crash may be noted twice.
 func recordDevices(ids *store.Store, reg *registry.Registry, account, bridge string) error {
 	list := reg.Untold(account, bridge)
 	if len(list) == 0 {
@@ -142,7 +147,8 @@ func recordDevices(ids *store.Store, reg *registry.Registry, account, bridge str
 	err := ids.Update(func(tx *store.Tx) error {
 		for _, a := range list {
 			for _, change := range a.Untold {
-				e := model.AuditEntry{AccountID: a.Account, ByName: "vmscloud", Action: changes[registry.Changes(change)], Kind: a.Device(), Target: a.ID,
+				e := model.AuditEntry{AccountID: a.Account, ByName: "vmscloud",
+					Action: changes[registry.Changes(change)], Kind: a.Device(), Target: a.ID,
 					Name: cmp.Or(a.Name, a.ID)}
 				if e.Kind == "" || e.Action == "" {
 					continue

@@ -20,7 +20,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// watched is the book of a service with the bridge b1 and its cameras c1 and c2, in a synctest bubble. Times are seconds since its start.
+// watched is the book of a service with the bridge b1 and its cameras c1 and c2, in a synctest
+// bubble. Times are seconds since its start.
 type watched struct {
 	*ledger
 	t     testing.TB
@@ -116,10 +117,12 @@ func (w *watched) status(camera, status string, from, to float64) {
 	w.tell(camera, vms.TypeDeviceStatus, status, from, to)
 }
 
-// timeline is the status events of a device in their order, such as "online 0..3.5", what was before them, and whether they were cut off.
+// timeline is the status events of a device in their order, such as "online 0..3.5", what was
+// before them, and whether they were cut off.
 func (w *watched) timeline(kind, id string) (out []string) {
 	w.t.Helper()
-	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: kind, ID: id, Account: "acc-1"}}, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 100}, nil)
+	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: kind, ID: id, Account: "acc-1"}},
+		Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 100}, nil)
 	require.NoError(w.t, err)
 	for _, ev := range page.Events {
 		line := newStatus(ev) + " " + w.spell(ev)
@@ -158,7 +161,8 @@ func (w *watched) since(t vms.Time) string {
 // motion is the camera's only motion event.
 func (w *watched) motion(camera string) string {
 	w.t.Helper()
-	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera, Account: "acc-1"}}, Types: []string{vms.TypeMotion}, PageSize: 9}, nil)
+	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera, Account: "acc-1"}},
+		Types: []string{vms.TypeMotion}, PageSize: 9}, nil)
 	require.NoError(w.t, err)
 	require.Len(w.t, page.Events, 1)
 	return w.spell(page.Events[0])
@@ -179,8 +183,8 @@ const (
 	on, off, gone = vms.StatusOnline, vms.StatusDeviceOffline, vms.StatusBridgeOffline
 )
 
-// The box loses its power in the midst of a motion. Within ten seconds of its tunnel's end the events say so, and the lists. When it is
-// back, the spans meet, and the motion has its true end.
+// The box loses its power in the midst of a motion. Within ten seconds of its tunnel's end the
+// events say so, and the lists. When it is back, the spans meet, and the motion has its true end.
 func TestABoxThatLosesItsPower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched(t)
@@ -197,8 +201,10 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"), "it may dial again")
 		w.until(110)
 		require.Equal(t, []string{"online 0..100", "bridgeOffline 100.. after online 0"}, w.timeline("bridge", "b1"))
-		require.Equal(t, []string{"online 0.5..100 cut", "bridgeOffline 100.. after online 0.5"}, w.timeline("camera", "c1"))
-		require.Equal(t, []string{"deviceOffline 0.25..100 cut", "bridgeOffline 100.. after deviceOffline 0.25"}, w.timeline("camera", "c2"))
+		require.Equal(t, []string{"online 0.5..100 cut", "bridgeOffline 100.. after online 0.5"},
+			w.timeline("camera", "c1"))
+		require.Equal(t, []string{"deviceOffline 0.25..100 cut", "bridgeOffline 100.. after deviceOffline 0.25"},
+			w.timeline("camera", "c2"))
 		require.Equal(t, "90..100 cut", w.motion("c1"))
 		require.Equal(t, "99..99.5", w.motion("c2"))
 		require.Equal(t, []string{gone, gone}, w.statuses())
@@ -210,7 +216,8 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 				told = append(told, x.Event.ActorID)
 			}
 		}
-		require.Equal(t, 2, len(slices.DeleteFunc(told, func(id string) bool { return id != "b1" })), "subscribers are told")
+		require.Equal(t, 2, len(slices.DeleteFunc(told, func(id string) bool { return id != "b1" })),
+			"subscribers are told")
 
 		w.until(200)
 		require.Equal(t, []string{gone, gone}, w.statuses(), "it stays so")
@@ -227,15 +234,18 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 		w.status("c2", on, 199.5, -1)
 		require.Equal(t, []string{on, on}, w.statuses())
 		w.until(400)
-		require.Equal(t, []string{"online 0..100", "bridgeOffline 100..200 after online 0", "online 200.. after bridgeOffline 100"}, w.timeline("bridge", "b1"))
-		require.Equal(t, []string{"online 0.5..100 cut", "bridgeOffline 100..202 after online 0.5", "online 202.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
-		require.Equal(t, []string{"deviceOffline 0.25..100 cut", "bridgeOffline 100..199.5 after deviceOffline 0.25", "online 199.5.. after bridgeOffline 100"}, w.timeline("camera", "c2"))
+		require.Equal(t, []string{"online 0..100", "bridgeOffline 100..200 after online 0",
+			"online 200.. after bridgeOffline 100"}, w.timeline("bridge", "b1"))
+		require.Equal(t, []string{"online 0.5..100 cut", "bridgeOffline 100..202 after online 0.5",
+			"online 202.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
+		require.Equal(t, []string{"deviceOffline 0.25..100 cut", "bridgeOffline 100..199.5 after deviceOffline 0.25",
+			"online 199.5.. after bridgeOffline 100"}, w.timeline("camera", "c2"))
 		require.Equal(t, "90..97", w.motion("c1"), "the true end")
 	})
 }
 
-// A link swallows everything: the tunnel ended six seconds after the bridge was last heard of, and three seconds later
-// the events say so. A bridge that dials again at once was never away.
+// A link swallows everything: the tunnel ended six seconds after the bridge was last heard of, and
+// three seconds later the events say so. A bridge that dials again at once was never away.
 func TestASilentTunnel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched(t).online()
@@ -276,16 +286,18 @@ func TestALinkThatIsCut(t *testing.T) {
 		w.status("c1", on, 0, 250)
 		w.status("c1", off, 250, -1)
 		w.tell("c1", vms.TypeMotion, "", 5, 20)
-		require.Equal(t, []string{"online 0..10 cut", "bridgeOffline 10..100 after online 0", "online 100..250 after bridgeOffline 10", "deviceOffline 250.."},
+		require.Equal(t, []string{"online 0..10 cut", "bridgeOffline 10..100 after online 0",
+			"online 100..250 after bridgeOffline 10", "deviceOffline 250.."},
 			w.timeline("camera", "c1"))
-		require.Equal(t, []string{"online 0..10 cut", "bridgeOffline 10..60 after online 0", "deviceOffline 60.. after bridgeOffline 10"}, w.timeline("camera", "c2"))
+		require.Equal(t, []string{"online 0..10 cut", "bridgeOffline 10..60 after online 0",
+			"deviceOffline 60.. after bridgeOffline 10"}, w.timeline("camera", "c2"))
 		require.Equal(t, []string{off, off}, w.statuses())
 		require.Equal(t, "5..20", w.motion("c1"))
 	})
 }
 
-// A bridge that is back within its moment makes no event: after a goodbye, after a tunnel that broke, without a tunnel, and over a start
-// of the service.
+// A bridge that is back within its moment makes no event: after a goodbye, after a tunnel that
+// broke, without a tunnel, and over a start of the service.
 func TestABridgeThatIsBackInTimeWasNeverAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched(t)
@@ -324,7 +336,8 @@ func TestABridgeThatIsBackInTimeWasNeverAway(t *testing.T) {
 		require.Equal(t, []string{"online 0.."}, w.timeline("camera", "c1"))
 		require.Equal(t, []string{on, on}, w.statuses())
 		w.until(4780)
-		require.Equal(t, []string{"online 0..4600", "bridgeOffline 4600.. after online 0"}, w.timeline("bridge", "b1"), "three minutes after its last word")
+		require.Equal(t, []string{"online 0..4600", "bridgeOffline 4600.. after online 0"}, w.timeline("bridge", "b1"),
+			"three minutes after its last word")
 		w.register(on, on)
 		w.until(4790)
 		w.presence.Left(box)
@@ -353,7 +366,8 @@ func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
 		require.Equal(t, away, w.timeline("bridge", "b1"))
 		w.register(on, on)
 		w.until(1001)
-		require.Equal(t, []string{"online 0..100 cut", "bridgeOffline 100..1000 after online 0", "online 1000.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
+		require.Equal(t, []string{"online 0..100 cut", "bridgeOffline 100..1000 after online 0",
+			"online 1000.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
 		w.until(1002)
 		w.stop()
 		w.start()
@@ -364,8 +378,8 @@ func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
 	})
 }
 
-// A camera that the bridge no longer has does not stay out of reach for ever, nor one of which a bridge that started anew has nothing
-// to report.
+// A camera that the bridge no longer has does not stay out of reach for ever, nor one of which a
+// bridge that started anew has nothing to report.
 func TestCamerasOfWhichNothingIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched(t)

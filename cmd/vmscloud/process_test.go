@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 
 func program(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	// With the race detector a program sleeps for a second before it ends, unless it is told otherwise.
+	// With the race detector a program sleeps for a second before it ends, unless it is told
+	// otherwise.
 	cmd.Env = append(os.Environ(), asProgram+"=1", "GORACE=atexit_sleep_ms=20 "+os.Getenv("GORACE"))
 	return cmd
 }
@@ -81,7 +82,8 @@ type process struct {
 func startProcess(t *testing.T, data string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, waited: make(chan struct{})}
-	p.cmd = program(context.Background(), append([]string{"run", "--data", data, "--log-format", "json", "--print-events"}, args...)...)
+	p.cmd = program(context.Background(),
+		append([]string{"run", "--data", data, "--log-format", "json", "--print-events"}, args...)...)
 	stdout, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
 	p.stdout = stdout
@@ -146,13 +148,14 @@ func (p *process) stop() int {
 // bridgeOnline ends the line of a bridge that the service hears of for the first time.
 const bridgeOnline = "  vms.deviceCloudStatusUpdateEvent.v1  ongoing   online"
 
-// lines are those that it printed of what cameras saw and how they are: those of the account and user that init makes, of devices that
-// come, and of bridges that are there, come when they come.
+// lines are those that it printed of what cameras saw and how they are: those of the account and
+// user that init makes, of devices that come, and of bridges that are there, come when they come.
 func (p *process) lines() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, line := range p.out {
-		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") && !strings.Contains(line, "  vms.deviceCreation") &&
+		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") &&
+			!strings.Contains(line, "  vms.deviceCreation") &&
 			!strings.HasSuffix(line, bridgeOnline) {
 			out = append(out, line)
 		}
@@ -177,18 +180,21 @@ func clientOf(t *testing.T, base, token string) *client.Client {
 var began = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 
 func motion(account, camera string, n int) vms.Event {
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(began.Add(time.Duration(n) * time.Second)), Span: true, AccountID: account,
-		ActorID: camera, ActorAccountID: account, ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(began.Add(time.Duration(n) * time.Second)), Span: true,
+		AccountID: account,
+		ActorID:   camera, ActorAccountID: account, ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
 	ev.ID = ev.NaturalID()
 	return ev
 }
 
 func ofCamera(id string) vms.Query {
-	return vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: id}}, Types: []string{vms.TypeMotion}, PageSize: 500}
+	return vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: id}}, Types: []string{vms.TypeMotion},
+		PageSize: 500}
 }
 
-// The way of the README: init, tokens, run; a bridge registers, reports, and its events are listed and printed.
+// The way of the README: init, tokens, run; a bridge registers, reports, and its events are listed
+// and printed.
 func TestFromInitToEvents(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -204,7 +210,9 @@ func TestFromInitToEvents(t *testing.T) {
 	var refused *client.RefusedError
 	require.ErrorAs(t, b.Report(t.Context(), motion(account, "cam-1", 0)), &refused, "the camera is not registered yet")
 	require.True(t, refused.UnknownActor())
-	require.NoError(t, b.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge-t0ken", Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "Gate\x1b[31m camera"}}}))
+	require.NoError(t,
+		b.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge-t0ken",
+			Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "Gate\x1b[31m camera"}}}))
 	ev := motion(account, "cam-1", 0)
 	require.NoError(t, b.Report(t.Context(), ev))
 	require.NoError(t, b.Report(t.Context(), ev), "again, as after a lost answer")
@@ -229,7 +237,9 @@ func TestFromInitToEvents(t *testing.T) {
 	require.Eventually(t, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return slices.ContainsFunc(p.out, func(line string) bool { return strings.HasSuffix(line, "  Gate"+bridgeOnline) })
+		return slices.ContainsFunc(p.out, func(line string) bool {
+			return strings.HasSuffix(line, "  Gate"+bridgeOnline)
+		})
 	}, time.Minute, 10*time.Millisecond, "the bridge is there")
 	require.Equal(t, []string{
 		"2026-11-21T07:00:00.000+00:00  Gate?[31m camera  vms.motionDetectionEvent.v1  ongoing   " + image,
@@ -238,7 +248,8 @@ func TestFromInitToEvents(t *testing.T) {
 	}, p.lines())
 
 	// A token that may see another camera only, made and ended while it runs.
-	other := must(t, "token", "create", "--data", data, "--kind", "user", "--name", "guest", "--camera", "cam-2", "--scope", "vms.read", "--expires", "1h", "--quiet")
+	other := must(t, "token", "create", "--data", data, "--kind", "user", "--name", "guest", "--camera", "cam-2",
+		"--scope", "vms.read", "--expires", "1h", "--quiet")
 	_, err = clientOf(t, p.base, other).Events(t.Context(), ofCamera("cam-1"), "")
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, 404, refused.Code)
@@ -292,7 +303,8 @@ func TestABridgeIsReleased(t *testing.T) {
 	second := must(t, "token", "create", "--data", data, "--kind", "bridge", "--name", "second", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	as := func(token string) error {
-		return clientOf(t, p.base, token).Register(t.Context(), client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{}})
+		return clientOf(t, p.base, token).Register(t.Context(),
+			client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{}})
 	}
 	require.NoError(t, as(first))
 	require.ErrorContains(t, as(second), `"first"`)
@@ -307,7 +319,8 @@ func TestABridgeIsReleased(t *testing.T) {
 	require.NoError(t, as(first))
 }
 
-// Whatever it said it had, it has after a kill -9, and what a client sends again is still one event.
+// Whatever it said it had, it has after a kill -9, and what a client sends again is still one
+// event.
 func TestKillAndRestart(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -316,9 +329,11 @@ func TestKillAndRestart(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	address := strings.TrimPrefix(p.base, "http://")
 	c := clientOf(t, p.base, token)
-	reg := client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}, {ID: "cam-3"}, {ID: "cam-4"}}}
+	reg := client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"},
+		{ID: "cam-3"}, {ID: "cam-4"}}}
 	require.NoError(t, c.Register(t.Context(), reg))
-	firstPage, err := c.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}}, Types: []string{vms.TypeMotion}, PageSize: 1}, "")
+	firstPage, err := c.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}},
+		Types: []string{vms.TypeMotion}, PageSize: 1}, "")
 	require.NoError(t, err)
 	require.Zero(t, firstPage.TotalSize)
 
@@ -346,7 +361,8 @@ func TestKillAndRestart(t *testing.T) {
 			})
 		}
 		want := len(accepted) + 40
-		require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) >= want }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) >= want }, time.Minute,
+			time.Millisecond)
 		p.kill()
 		senders.Wait()
 		cancel()
@@ -377,7 +393,8 @@ func TestReaderOfEventsLeaves(t *testing.T) {
 	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, token)
-	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t,
+		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
 	require.NoError(t, p.stdout.Close())
 	for n := range 5 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam-1", n)))
@@ -394,7 +411,8 @@ func TestPageTokensOutliveARestart(t *testing.T) {
 	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, token)
-	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t,
+		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
 	for n := range 3 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam-1", n)))
 	}
@@ -439,14 +457,17 @@ func TestCommandsRefuse(t *testing.T) {
 		args  []string
 		words string
 	}{
-		"second init":      {[]string{"init", "--data", data, "--account", "again"}, "nothing was changed"},
-		"unknown kind":     {[]string{"token", "create", "--data", data, "--kind", "admin"}, "bridge"},
-		"unknown scope":    {[]string{"token", "create", "--data", data, "--kind", "user", "--scope", "x"}, "vms.read"},
-		"unknown account":  {[]string{"token", "create", "--data", data, "--kind", "user", "--account", "none"}, "there is no account"},
-		"negative expiry":  {[]string{"token", "create", "--data", data, "--kind", "user", "--expires=-1h"}, "negative"},
+		"second init":   {[]string{"init", "--data", data, "--account", "again"}, "nothing was changed"},
+		"unknown kind":  {[]string{"token", "create", "--data", data, "--kind", "admin"}, "bridge"},
+		"unknown scope": {[]string{"token", "create", "--data", data, "--kind", "user", "--scope", "x"}, "vms.read"},
+		"unknown account": {[]string{"token", "create", "--data", data, "--kind", "user", "--account", "none"},
+			"there is no account"},
+		"negative expiry": {[]string{"token", "create", "--data", data, "--kind", "user", "--expires=-1h"},
+			"negative"},
 		"cert without key": {[]string{"run", "--data", data, "--tls-cert", os.Args[0]}, "belong together"},
 		"bad address":      {[]string{"run", "--data", data, "--listen", "nowhere:x"}, "--listen"},
-		"bad public url":   {[]string{"run", "--data", data, "--listen", "127.0.0.1:0", "--public-url", "vms.example"}, "public address"},
+		"bad public url": {[]string{"run", "--data", data, "--listen", "127.0.0.1:0", "--public-url", "vms.example"},
+			"public address"},
 	} {
 		_, errs, code := vmscloud(t, c.args...)
 		require.NotZero(t, code, name)

@@ -40,7 +40,8 @@ type recorded struct {
 }
 
 // Recorded asks the camera's bridge when it has images, and why it has none in between.
-func (b *bridgeImages) Recorded(ctx context.Context, account, camera, kind string, from, to time.Time, most int) (found []server.Interval, gaps []server.Gap,
+func (b *bridgeImages) Recorded(ctx context.Context, account, camera, kind string, from, to time.Time,
+	most int) (found []server.Interval, gaps []server.Gap,
 	err error) {
 	br, client, err := b.bridgeOf(account, camera)
 	if err != nil {
@@ -50,9 +51,11 @@ func (b *bridgeImages) Recorded(ctx context.Context, account, camera, kind strin
 	ctx, cancel := context.WithTimeout(ctx, maxRecordedTime)
 	defer cancel()
 	for more := true; more && len(found) < most; {
-		// The tunnel takes no page tokens, so the next page is that of what comes behind the last interval.
-		q := url.Values{"deviceId": {camera}, "type": {kind}, "startTimestamp__gte": {vms.At(from).String()}, "endTimestamp__lte": {vms.At(to).String()},
-			"pageSize": {strconv.Itoa(min(most-len(found), recordedAtOnce))}}
+		// The tunnel takes no page tokens, so the next page is that of what comes behind the last
+		// interval.
+		q := url.Values{"deviceId": {camera}, "type": {kind}, "startTimestamp__gte": {vms.At(from).String()},
+			"endTimestamp__lte": {vms.At(to).String()},
+			"pageSize":          {strconv.Itoa(min(most-len(found), recordedAtOnce))}}
 		page, err := b.recorded(ctx, client, br, camera, vms.PathMedia+"?"+q.Encode())
 		if err != nil {
 			return nil, nil, b.answer(br, camera, err)
@@ -76,7 +79,8 @@ func (b *bridgeImages) Recorded(ctx context.Context, account, camera, kind strin
 	return found, gaps, nil
 }
 
-func (b *bridgeImages) recorded(ctx context.Context, client *http.Client, br registry.Bridge, camera, path string) (page recorded, err error) {
+func (b *bridgeImages) recorded(ctx context.Context, client *http.Client, br registry.Bridge, camera,
+	path string) (page recorded, err error) {
 	res, err := b.ask(ctx, client, br, camera, path)
 	if err != nil {
 		return page, err

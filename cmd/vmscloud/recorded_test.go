@@ -17,7 +17,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// When there are images is asked of the bridge, page by page, as it takes no page tokens from here; gaps come once, with their reasons.
+// When there are images is asked of the bridge, page by page, as it takes no page tokens from here;
+// gaps come once, with their reasons.
 func TestRecordedIsAskedOfTheBridge(t *testing.T) {
 	const intervals = 1203 // a minute each, with a minute between
 	asked := 0
@@ -25,7 +26,8 @@ func TestRecordedIsAskedOfTheBridge(t *testing.T) {
 		asked++
 		q := r.URL.Query()
 		require.Equal(t, vms.PathMedia, r.URL.Path)
-		require.Equal(t, []string{"cam-1", "preview", ""}, []string{q.Get("deviceId"), q.Get("type"), q.Get("pageToken")})
+		require.Equal(t, []string{"cam-1", "preview", ""},
+			[]string{q.Get("deviceId"), q.Get("type"), q.Get("pageToken")})
 		require.Equal(t, "cam-1", r.Header.Get(vms.HeaderCamera))
 		require.Equal(t, "Bearer im4ge", r.Header.Get("Authorization"))
 		from, err := vms.ParseTime(q.Get("startTimestamp__gte"))
@@ -44,18 +46,22 @@ func TestRecordedIsAskedOfTheBridge(t *testing.T) {
 				page["nextPageToken"] = "its own"
 				break
 			}
-			results = append(results, map[string]string{"startTimestamp": vms.At(start).String(), "endTimestamp": vms.At(start.Add(time.Minute)).String()})
+			results = append(results,
+				map[string]string{"startTimestamp": vms.At(start).String(),
+					"endTimestamp": vms.At(start.Add(time.Minute)).String()})
 		}
 		page["results"] = results
 		page["gaps"] = []map[string]any{
-			{"startTimestamp": vms.At(began.Add(time.Minute)).String(), "endTimestamp": vms.At(began.Add(2 * time.Minute)).String(), "reason": "offline\x1b[31m"},
+			{"startTimestamp": vms.At(began.Add(time.Minute)).String(),
+				"endTimestamp": vms.At(began.Add(2 * time.Minute)).String(), "reason": "offline\x1b[31m"},
 			{"startTimestamp": vms.At(began.Add(3 * time.Minute)).String(), "endTimestamp": nil, "reason": "off"}}
 		require.NoError(t, json.NewEncoder(w).Encode(page))
 	}))
 	defer bridge.Close()
 	b, _ := imagesOf(t, bridge.URL)
 	ask := func(most int) ([]server.Interval, []server.Gap) {
-		found, gaps, err := b.Recorded(t.Context(), "acc-1", "cam-1", vms.ImagePreview, began, began.Add(100*time.Hour), most)
+		found, gaps, err := b.Recorded(t.Context(), "acc-1", "cam-1", vms.ImagePreview, began, began.Add(100*time.Hour),
+			most)
 		require.NoError(t, err)
 		return found, gaps
 	}
@@ -66,7 +72,9 @@ func TestRecordedIsAskedOfTheBridge(t *testing.T) {
 		require.Equal(t, v.Start.Add(time.Minute), v.End)
 	}
 	require.Equal(t, 3, asked)
-	require.Equal(t, []server.Gap{{Start: began.Add(time.Minute), End: began.Add(2 * time.Minute), Reason: "offline?[31m"}, {Start: began.Add(3 * time.Minute), Reason: "off"}}, gaps)
+	require.Equal(t,
+		[]server.Gap{{Start: began.Add(time.Minute), End: began.Add(2 * time.Minute), Reason: "offline?[31m"},
+			{Start: began.Add(3 * time.Minute), Reason: "off"}}, gaps)
 	found, _ = ask(501)
 	require.Len(t, found, 501)
 	require.Empty(t, b.busy)

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A sub-account shuts its reseller out of video: a link that the reseller sends to one of its users, and that this user follows and
-// agrees to, opens nothing either.
+// A sub-account shuts its reseller out of video: a link that the reseller sends to one of its
+// users, and that this user follows and agrees to, opens nothing either.
 func TestAShutResellerGetsNoEventsByAUser(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
 	user := "asu@a.org"
-	code, made, _ := c.as("root@example.org", "POST", "/oauth2/clients", map[string]any{"name": "Helpful", "redirect_uris": []string{"https://evil.example/cb"}})
+	code, made, _ := c.as("root@example.org", "POST", "/oauth2/clients",
+		map[string]any{"name": "Helpful", "redirect_uris": []string{"https://evil.example/cb"}})
 	require.Equal(t, 201, code, "%v", made)
 	id := made["client_id"].(string)
 	link := c.p.base + "/oauth2/authorize?response_type=code&client_id=" + id
@@ -42,16 +43,19 @@ func TestAShutResellerGetsNoEventsByAUser(t *testing.T) {
 	require.Equal(t, 302, res.StatusCode)
 	back, err := url.Parse(res.Header.Get("Location"))
 	require.NoError(t, err)
-	code, tokens := form(t, c.p.base+"/oauth2/token", id, made["client_secret"].(string), "grant_type", "authorization_code", "code", back.Query().Get("code"))
+	code, tokens := form(t, c.p.base+"/oauth2/token", id, made["client_secret"].(string), "grant_type",
+		"authorization_code", "code", back.Query().Get("code"))
 	require.Equal(t, 200, code, "%v", tokens)
 	token := tokens["access_token"].(string)
 	list := "/api/v3.0/events?actor=camera:cam-a" + window
 	image := "/api/v3.0/media/recordedImage.jpeg?deviceId=cam-a&type=main&timestamp__lte=2026-06-01T00:00:00.000Z"
 	code, text := c.api(token, "GET", list, "")
 	require.Equal(t, 200, code, text)
-	code, out, _ := c.as("root@example.org", "POST", "/g/account", map[string]any{"id": c.accounts["a"], "is_master_video_disabled_allowed": 1})
+	code, out, _ := c.as("root@example.org", "POST", "/g/account",
+		map[string]any{"id": c.accounts["a"], "is_master_video_disabled_allowed": 1})
 	require.Equal(t, 200, code, "%v", out)
-	code, out, _ = c.as(user, "POST", "/g/account", map[string]any{"id": c.accounts["a"], "is_master_video_disabled": 1})
+	code, out, _ = c.as(user, "POST", "/g/account",
+		map[string]any{"id": c.accounts["a"], "is_master_video_disabled": 1})
 	require.Equal(t, 200, code, "%v", out)
 	for _, path := range []string{list, image} {
 		code, text = c.api(token, "GET", path, "")
@@ -59,5 +63,6 @@ func TestAShutResellerGetsNoEventsByAUser(t *testing.T) {
 	}
 	code, text = c.api(c.bearer(user), "GET", list, "")
 	require.Equal(t, 200, code, "the user goes on: %s", text)
-	require.NoError(t, clientOf(t, c.p.base, c.bridges["a"]).Report(t.Context(), motion(c.accounts["a"], "cam-a", 1)), "and so does the bridge")
+	require.NoError(t, clientOf(t, c.p.base, c.bridges["a"]).Report(t.Context(), motion(c.accounts["a"], "cam-a", 1)),
+		"and so does the bridge")
 }

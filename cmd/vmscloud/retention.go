@@ -70,8 +70,8 @@ func (r room) limit(dir string) int64 {
 	return int64(r.share * float64(size))
 }
 
-// retention removes events that are too old, and where all take too much, the oldest of the accounts
-// that have most.
+// retention removes events that are too old, and where all take too much, the oldest of the
+// accounts that have most.
 type retention struct {
 	events *ledger
 	dir    string
@@ -81,7 +81,8 @@ type retention struct {
 	gone   *prometheus.CounterVec
 }
 
-// retainEvery is how often it looks. retainTo is what is left of the limit after events had to go for it.
+// retainEvery is how often it looks. retainTo is what is left of the limit after events had to go
+// for it.
 const (
 	retainEvery = 10 * time.Minute
 	retainTo    = 0.95
@@ -89,8 +90,11 @@ const (
 
 func newRetention(events *ledger, dir string, keep time.Duration, most room, reg prometheus.Registerer,
 	log *slog.Logger) *retention {
-	r := &retention{events: events, dir: dir, keep: keep, most: most, log: log, gone: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vmscloud_events_removed_total", Help: "Events that were removed, by the limit that they were beyond."}, []string{"limit"})}
+	r := &retention{events: events, dir: dir, keep: keep, most: most, log: log,
+		gone: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vmscloud_events_removed_total",
+			Help: "Events that were removed, by the limit that they were beyond."},
+			[]string{"limit"})}
 	if reg != nil {
 		reg.MustRegister(r.gone)
 	}

@@ -43,8 +43,8 @@ func (l *ledger) fill(t *testing.T, account string, from, to int) {
 	}
 }
 
-// TestTheOldestGoAtTheLimit: events beyond --max-size are removed, the oldest first, and it is told.
-// An account that has little loses none of them, however old they are.
+// TestTheOldestGoAtTheLimit: events beyond --max-size are removed, the oldest first, and it is
+// told. An account that has little loses none of them, however old they are.
 func TestTheOldestGoAtTheLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		loud, quiet int

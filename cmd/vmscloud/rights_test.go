@@ -12,24 +12,30 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// What each kind of caller may do at a camera of bridge-a: every caller, every owner of an event, every operation.
+// What each kind of caller may do at a camera of bridge-a: every caller, every owner of an event,
+// every operation.
 func TestWhoMayDoWhatAtACamera(t *testing.T) {
 	c := newCloud(t)
 	account := c.accounts["a"]
 	user := func(email, letters string) string {
-		code, out, _ := c.as("asu@a.org", "PUT", "/g/user", map[string]any{"first_name": "R", "last_name": "U", "email": email})
+		code, out, _ := c.as("asu@a.org", "PUT", "/g/user",
+			map[string]any{"first_name": "R", "last_name": "U", "email": email})
 		require.Equal(t, 200, code, "%v", out)
 		if letters != "" {
-			code, more, _ := c.as("asu@a.org", "POST", "/g/user", map[string]any{"id": out["id"], "camera_access": [][]string{{"M", "cam-a", letters}}})
+			code, more, _ := c.as("asu@a.org", "POST", "/g/user",
+				map[string]any{"id": out["id"], "camera_access": [][]string{{"M", "cam-a", letters}}})
 			require.Equal(t, 200, code, "%v", more)
 		}
 		c.begin(email)
 		return c.bearer(email)
 	}
 	second := must(t, "token", "create", "--data", c.data, "--kind", "bridge", "--account", account, "--quiet")
-	require.NoError(t, clientOf(t, c.p.base, second).Register(t.Context(), client.Registration{ID: "bridge-a2", Cameras: []client.RegisteredCamera{{ID: "cam-a2", Name: "Yard"}}}))
+	require.NoError(t,
+		clientOf(t, c.p.base, second).Register(t.Context(),
+			client.Registration{ID: "bridge-a2", Cameras: []client.RegisteredCamera{{ID: "cam-a2", Name: "Yard"}}}))
 	token := func(more ...string) string {
-		return must(t, append([]string{"token", "create", "--data", c.data, "--account", account, "--quiet", "--kind"}, more...)...)
+		return must(t, append([]string{"token", "create", "--data", c.data, "--account", account, "--quiet", "--kind"},
+			more...)...)
 	}
 	const none, looks, reports = 0, 1, 2
 	callers := map[string]struct {
@@ -82,8 +88,10 @@ func TestWhoMayDoWhatAtACamera(t *testing.T) {
 			look, image = []int{200, 201}, []int{503} // the bridge is away
 		}
 		_, id := event(account, 0, 0)
-		for path, want := range map[string][]int{"events?actor=camera:cam-a" + window: look, "events/" + url.PathEscape(id): look, "cameras/cam-a": look,
-			"events:listFieldValues?actor=camera:cam-a": look, "media/recordedImage.jpeg?deviceId=cam-a&type=preview&timestamp__lt=2027-01-01T00:00:00Z": image} {
+		for path, want := range map[string][]int{"events?actor=camera:cam-a" + window: look, "events/" +
+			url.PathEscape(id): look, "cameras/cam-a": look,
+			"events:listFieldValues?actor=camera:cam-a":                                               look,
+			"media/recordedImage.jpeg?deviceId=cam-a&type=preview&timestamp__lt=2027-01-01T00:00:00Z": image} {
 			code, body := c.api(x.token, "GET", "/api/v3.0/"+path, "")
 			require.Contains(t, want, code, "%s looks: %s: %s", name, path, body)
 		}
@@ -118,7 +126,8 @@ func TestWhoMayDoWhatAtACamera(t *testing.T) {
 
 		// A status of the camera by the system's health is its bridge's.
 		ev := motion(x.account, "cam-a", n+5000)
-		ev.Type, ev.CreatorID, ev.EndTimestamp = vms.TypeDeviceStatus, vms.CreatorHealth, vms.Ptr(ev.StartTimestamp.Add(time.Second))
+		ev.Type, ev.CreatorID, ev.EndTimestamp = vms.TypeDeviceStatus, vms.CreatorHealth,
+			vms.Ptr(ev.StartTimestamp.Add(time.Second))
 		ev.SetData(vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusDeviceOffline))
 		raw, err := json.Marshal(ev)
 		require.NoError(t, err)
@@ -129,7 +138,8 @@ func TestWhoMayDoWhatAtACamera(t *testing.T) {
 			require.Contains(t, []int{403, 404}, code, "%s: %s", name, body)
 		}
 
-		// Another's bridge, its camera and its tunnel. Its own credential may move the camera between its own bridges.
+		// Another's bridge, its camera and its tunnel. Its own credential may move the camera
+		// between its own bridges.
 		want := map[string]int{"bridge-a": 409, "bridge-x": x.register}
 		if x.register == 403 {
 			want["bridge-a"] = 403
@@ -149,7 +159,8 @@ func TestWhoMayDoWhatAtACamera(t *testing.T) {
 	require.NotContains(t, body, `"cam-a"`)
 }
 
-// sameUser says whether two callers are credentials of the same user: the administrator and a token made for it.
+// sameUser says whether two callers are credentials of the same user: the administrator and a token
+// made for it.
 func sameUser(a, b string) bool {
 	of := map[string]bool{"administrator": true, "user's token that reports": true}
 	return of[a] && of[b]

@@ -90,7 +90,8 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.New("--max-size and --account-events set no limit in PostgreSQL: leave them out, and set --keep")
 	}
 	if c.Store != "" && len(c.Targets) > 0 {
-		return errors.New("--webhook-target: webhooks need the events in the data folder, for now: leave out it or --store")
+		return errors.New("--webhook-target: webhooks need the events in the data folder, for now: leave out it or " +
+			"--store")
 	}
 	if err := c.exists(); err != nil {
 		return err
@@ -160,7 +161,8 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data", c.place())
+	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data",
+		c.place())
 
 	if book.announce != nil {
 		// It ends after the last request is answered: that may be an event too.
@@ -182,7 +184,8 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() }) // the server does not wait for tunnels, and would for streams
+	// the server does not wait for tunnels, and would for streams
+	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() })
 	g.Go(func() error { return serveHTTP(ctx, front.http, front.l, c.TLSCert, c.TLSKey, log) })
 	if c.Store != "" {
 		_ = os.MkdirAll(c.Data, 0o700) // without it the next line fails, and says so
@@ -204,10 +207,12 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error { return book.keepWeighing(ctx) })
 	g.Go(func() error { return c.mailer.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
-	people := notify.NewStatusNotifier(notify.StatusOptions{Store: ids, Post: c.mailer, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
+	people := notify.NewStatusNotifier(notify.StatusOptions{Store: ids, Post: c.mailer,
+		Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
 	g.Go(func() error { return notices{book, people, log}.Run(ctx) })
 	g.Go(func() error {
-		return notify.NewAuditExporter(notify.AuditOptions{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
+		return notify.NewAuditExporter(notify.AuditOptions{Store: ids, Events: book, Forget: book.forget,
+			Keep: c.KeepTrail, Log: log}).Run(ctx)
 	})
 	g.Go(func() error { return newRetention(book, c.Data, c.Keep, c.MaxSize, metrics, log).Run(ctx) })
 	g.Go(func() error { return condition.Run(ctx) })
@@ -217,8 +222,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// follow opens the cursors of streams and of the webhooks that were kept, which wait to be served. PostgreSQL has no cursors: streams are
-// told of events as they are stored, and there are no webhooks.
+// follow opens the cursors of streams and of the webhooks that were kept, which wait to be served.
+// PostgreSQL has no cursors: streams are told of events as they are stored, and there are no
+// webhooks.
 func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*journal.Cursor, error) {
 	if book.file() == nil {
 		book.feed = feed.New()
@@ -247,8 +253,8 @@ func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*j
 	return stream, waiting, err
 }
 
-// baseURL is the public address. Without one, a server that listens everywhere names the loopback address in what it prints;
-// its clients are told the host that they used.
+// baseURL is the public address. Without one, a server that listens everywhere names the loopback
+// address in what it prints; its clients are told the host that they used.
 func (c runCmd) baseURL(addr *net.TCPAddr) string {
 	if c.PublicURL != "" {
 		return strings.TrimRight(c.PublicURL, "/")
@@ -265,7 +271,8 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
-func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, condition *health, metrics *prometheus.Registry,
+func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, condition *health,
+	metrics *prometheus.Registry,
 	log *slog.Logger, waiting map[string]*journal.Cursor) (http.Handler, error) {
 	key, err := reg.Key("page-token", func() []byte {
 		b := make([]byte, 32)
@@ -275,8 +282,10 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	if err != nil {
 		return nil, err
 	}
-	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmscloud_tunnels", Help: "Bridges that have a tunnel to this service."},
-		func() float64 { return float64(hub.Up()) }))
+	metrics.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmscloud_tunnels",
+			Help: "Bridges that have a tunnel to this service."},
+			func() float64 { return float64(hub.Up()) }))
 	bridges := newBridgeImages(reg, hub, c.direct, log)
 	kept, err := openMarks(book)
 	if err != nil {
@@ -287,8 +296,11 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		webhooks = c.hooks
 	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: webhooks,
-		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
+		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids,
+		Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence},
+		Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: webhooks,
+		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log,
+		Registerer: metrics,
 	})
 	if err != nil {
 		return nil, err
@@ -311,7 +323,8 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	mux.Handle(oauth.PathDiscovery, tokens)
 	if book.empty() {
 		condition.more = append(condition.more, func() string {
-			return "the book of events was empty at the start, though bridges are registered: was it lost? They report again what they hold"
+			return "the book of events was empty at the start, though bridges are registered: was it lost? They " +
+				"report again what they hold"
 		})
 	}
 	mux.HandleFunc("GET /healthz", condition.healthz)

@@ -9,9 +9,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Ids are an account's own, and the journal knows no accounts. So the ledger keeps an event and its actor under their ids with the account
-// before them, as registry.Key has it, and takes that off again. What is from before ids were an account's own is kept under bare ids:
-// the registry knows of which actors.
+// Ids are an account's own, and the journal knows no accounts. So the ledger keeps an event and its
+// actor under their ids with the account before them, as registry.Key has it, and takes that off
+// again. What is from before ids were an account's own is kept under bare ids: the registry knows
+// of which actors.
 
 // keyed is an event as the journal has it.
 func (l *ledger) keyed(ev vms.Event) vms.Event {

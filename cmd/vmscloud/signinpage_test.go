@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Someone with a browser signs in at the real program, agrees once, and is sent to the application with a code; the second time
-// at once. Support sees what they agreed to, and takes it back.
+// Someone with a browser signs in at the real program, agrees once, and is sent to the application
+// with a code; the second time at once. Support sees what they agreed to, and takes it back.
 func TestABrowserSignsIn(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
@@ -38,18 +38,22 @@ func TestABrowserSignsIn(t *testing.T) {
 	must(t, "init", "--data", data, "--account", "Demo", "--email", anna, "--password-file", file)
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	key := signIn(t, p.base, anna, password)
-	status, made, _ := ask(t, "POST", p.base+"/oauth2/clients", key, map[string]any{"name": "Viewer", "redirect_uris": []string{"http://127.0.0.1/back"}})
+	status, made, _ := ask(t, "POST", p.base+"/oauth2/clients", key,
+		map[string]any{"name": "Viewer", "redirect_uris": []string{"http://127.0.0.1/back"}})
 	require.Equal(t, 201, status, "%v", made)
 	id := made["client_id"].(string)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
+	ctx, cancel = chromedp.NewExecAllocator(ctx,
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
+			chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	address := p.base + "/oauth2/authorize?" + url.Values{"response_type": {"code"}, "client_id": {id}, "state": {"x&y"}, "redirect_uri": {app.URL + "/back"}}.Encode()
+	address := p.base + "/oauth2/authorize?" +
+		url.Values{"response_type": {"code"}, "client_id": {id}, "state": {"x&y"},
+			"redirect_uri": {app.URL + "/back"}}.Encode()
 	do := func(steps ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		require.NoError(t, chromedp.Do(ctx, steps...))
@@ -69,7 +73,8 @@ func TestABrowserSignsIn(t *testing.T) {
 	do(chromedp.Click(`button[value="allow"]`))
 	q := arrives()
 	require.Equal(t, "x&y", q.Get("state"))
-	status, got := form(t, p.base+"/oauth2/token", id, made["client_secret"].(string), "grant_type", "authorization_code", "code", q.Get("code"), "redirect_uri", app.URL+"/back")
+	status, got := form(t, p.base+"/oauth2/token", id, made["client_secret"].(string), "grant_type",
+		"authorization_code", "code", q.Get("code"), "redirect_uri", app.URL+"/back")
 	require.Equal(t, 200, status, "%v", got)
 	require.Equal(t, "vms.read", got["scope"])
 	_, err = clientOf(t, p.base, got["access_token"].(string)).User(t.Context())

@@ -12,17 +12,21 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Who follows events reads the journal's sequence of changes: streams through one cursor for all, each webhook through its own. So a stream
-// goes on behind its last message, and a webhook where it came to, when the service was stopped meanwhile.
+// Who follows events reads the journal's sequence of changes: streams through one cursor for all,
+// each webhook through its own. So a stream goes on behind its last message, and a webhook where it
+// came to, when the service was stopped meanwhile.
 
-// streamsCursor is the name of the cursor that streams share, and hookCursor begins those of webhooks.
+// streamsCursor is the name of the cursor that streams share, and hookCursor begins those of
+// webhooks.
 const streamsCursor, hookCursor = "streams", "webhook/"
 
-// streamsName is where the name of the stream is, in the journal itself: another journal has other places.
+// streamsName is where the name of the stream is, in the journal itself: another journal has other
+// places.
 const streamsName = "feed"
 
 const (
-	streamsKeep = 15 * time.Minute // what happened is kept for streams that come back: as long as a subscription lasts without one
+	// what happened is kept for streams that come back: as long as a subscription lasts without one
+	streamsKeep = 15 * time.Minute
 	streamsTrim = 10 * time.Second
 )
 
@@ -38,8 +42,8 @@ func newFollowers(j *journal.Journal) *followers {
 	return f
 }
 
-// open opens cursors beside those that are open, in their order. At first all that are to go on are opened together: others are
-// forgotten.
+// open opens cursors beside those that are open, in their order. At first all that are to go on are
+// opened together: others are forgotten.
 func (f *followers) open(names ...string) ([]*journal.Cursor, error) {
 	before := <-f.turn
 	all := slices.Concat(before, names)
@@ -71,7 +75,8 @@ type streams struct {
 	after  uint64
 }
 
-// openStreams makes the ledger's feed one that lasts over a restart, and tells it what was stored of late.
+// openStreams makes the ledger's feed one that lasts over a restart, and tells it what was stored
+// of late.
 func (l *ledger) openStreams(cursor *journal.Cursor) (*streams, error) {
 	name, err := l.Meta(streamsName)
 	if err == nil && len(name) == 0 {

@@ -20,8 +20,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestCostOfStreams is the table of streams in uplink/BENCH.md, for scripts/bench uplink: 200 bridges report beginnings and ends, each in
-// turn, beside none and beside many subscribers of all of their motions; and what streams of one account cost another's event.
+// TestCostOfStreams is the table of streams in uplink/BENCH.md, for scripts/bench uplink: 200
+// bridges report beginnings and ends, each in turn, beside none and beside many subscribers of all
+// of their motions; and what streams of one account cost another's event.
 func TestCostOfStreams(t *testing.T) {
 	if os.Getenv("UPLINK_STREAMS") == "" {
 		t.Skip("it measures for a minute: scripts/bench uplink sets UPLINK_STREAMS to run it")
@@ -41,7 +42,8 @@ func TestCostOfStreams(t *testing.T) {
 		_, made := c.api(viewer, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"types":["vms.motionDetectionEvent.v1"]}]}`)
 		var sub struct{ ID string }
 		require.NoError(t, json.Unmarshal([]byte(made), &sub), made)
-		r, err := http.NewRequestWithContext(t.Context(), "GET", c.p.base+"/api/v3.0/eventSubscriptions/"+sub.ID+"/stream", nil)
+		r, err := http.NewRequestWithContext(t.Context(), "GET",
+			c.p.base+"/api/v3.0/eventSubscriptions/"+sub.ID+"/stream", nil)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+viewer)
 		res, err := http.DefaultClient.Do(r)
@@ -91,7 +93,8 @@ func TestCostOfStreams(t *testing.T) {
 		took, spent := time.Since(began), cpu()-before
 		n += events
 		accepted := bridges * events * 2
-		t.Logf("%s: %.0f events/s, %.3f ms of processor time an accepted event, %d told", what, float64(accepted)/took.Seconds(), spent.Seconds()*1000/float64(accepted), told.Load()-was)
+		t.Logf("%s: %.0f events/s, %.3f ms of processor time an accepted event, %d told", what,
+			float64(accepted)/took.Seconds(), spent.Seconds()*1000/float64(accepted), told.Load()-was)
 		return spent / time.Duration(accepted)
 	}
 	report("warm", 5)
@@ -108,7 +111,8 @@ func TestCostOfStreams(t *testing.T) {
 		var sub struct{ ID string }
 		require.NoError(t, json.Unmarshal([]byte(made), &sub), made)
 		for range 15 {
-			r, err := http.NewRequestWithContext(t.Context(), "GET", c.p.base+"/api/v3.0/eventSubscriptions/"+sub.ID+"/stream", nil)
+			r, err := http.NewRequestWithContext(t.Context(), "GET",
+				c.p.base+"/api/v3.0/eventSubscriptions/"+sub.ID+"/stream", nil)
 			require.NoError(t, err)
 			r.Header.Set("Authorization", "Bearer "+viewer)
 			res, err := http.DefaultClient.Do(r)
@@ -123,7 +127,8 @@ func TestCostOfStreams(t *testing.T) {
 	_, made := c.api(other, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"types":["vms.motionDetectionEvent.v1"]}]}`)
 	var sub struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(made), &sub), made)
-	r, err := http.NewRequestWithContext(t.Context(), "GET", c.p.base+"/api/v3.0/eventSubscriptions/"+sub.ID+"/stream", nil)
+	r, err := http.NewRequestWithContext(t.Context(), "GET", c.p.base+"/api/v3.0/eventSubscriptions/"+sub.ID+"/stream",
+		nil)
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+other)
 	res, err := http.DefaultClient.Do(r)
@@ -145,7 +150,8 @@ func TestCostOfStreams(t *testing.T) {
 	}
 	slices.Sort(accepted)
 	slices.Sort(lags)
-	t.Logf("beside %d streams of another account: accepted p50 %v, worst %v; told p50 %v, worst %v", 50+seconds.Load(), accepted[20], accepted[39], lags[20], lags[39])
+	t.Logf("beside %d streams of another account: accepted p50 %v, worst %v; told p50 %v, worst %v", 50+seconds.Load(),
+		accepted[20], accepted[39], lags[20], lags[39])
 }
 
 type nopWriter struct{}

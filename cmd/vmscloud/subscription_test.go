@@ -15,8 +15,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Who subscribes hears of an event when it begins, with no end, and again when it has one; and the service stops in time
-// though somebody still follows.
+// Who subscribes hears of an event when it begins, with no end, and again when it has one; and the
+// service stops in time though somebody still follows.
 func TestFollowingEvents(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -25,7 +25,8 @@ func TestFollowingEvents(t *testing.T) {
 	user := must(t, "token", "create", "--data", data, "--kind", "user", "--quiet")
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	b := clientOf(t, p.base, bridge)
-	require.NoError(t, b.Register(t.Context(), client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t,
+		b.Register(t.Context(), client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
 	as := func(method, address, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 		require.NoError(t, err)

@@ -22,7 +22,8 @@ type tokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"End a token at once."`
 }
 
-// tokenStore is what the token and user commands need: the identity file, or a running vmscloud that has it open.
+// tokenStore is what the token and user commands need: the identity file, or a running vmscloud
+// that has it open.
 type tokenStore interface {
 	CreateToken(model.Token) (model.Token, string, error)
 	RevokeToken(id string) (model.Token, error)
@@ -105,7 +106,8 @@ func (c tokenCreateCmd) Run() (err error) {
 		fmt.Fprintln(secretOut(), secret)
 		return nil
 	}
-	fmt.Fprintf(secretOut(), "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID, kindOf(t), t.Name, account.ID, secret)
+	fmt.Fprintf(secretOut(), "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID,
+		kindOf(t), t.Name, account.ID, secret)
 	return nil
 }
 

@@ -18,8 +18,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// tunnels lets bridges open tunnels: each for a bridge that is registered with the same credential, so that nobody can take the place of
-// another's, of another account or the same.
+// tunnels lets bridges open tunnels: each for a bridge that is registered with the same credential,
+// so that nobody can take the place of another's, of another account or the same.
 type tunnels struct {
 	registry *registry.Registry
 	hub      *tunnel.Hub
@@ -28,7 +28,8 @@ type tunnels struct {
 
 var _ server.Tunnels = tunnels{}
 
-// Serve takes in a bridge's tunnel. A bridge of another account is answered like one that does not exist.
+// Serve takes in a bridge's tunnel. A bridge of another account is answered like one that does not
+// exist.
 func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Principal, bridge string) error {
 	if err := t.registry.SpeaksFor(p, bridge); err != nil {
 		return err
@@ -36,7 +37,9 @@ func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Princi
 	var told tunnel.Told
 	if t.presence != nil {
 		d := presence.BridgeOf(p.AccountID, bridge)
-		told = tunnel.Told{Stands: func() { t.presence.TunnelStands(d) }, Ended: func(last time.Time) { t.presence.TunnelEnded(d, last) }}
+		told = tunnel.Told{Stands: func() { t.presence.TunnelStands(d) }, Ended: func(last time.Time) {
+			t.presence.TunnelEnded(d, last)
+		}}
 	}
 	t.hub.Serve(w, r, registry.Key(p.AccountID, bridge), told)
 	return nil
@@ -45,7 +48,8 @@ func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Princi
 // inTunnel stands for the host in the address of a request that goes through a tunnel.
 const inTunnel = "http://bridge"
 
-// maxStatusTime is how long a bridge may take to say how a camera is, before what is known already is the answer.
+// maxStatusTime is how long a bridge may take to say how a camera is, before what is known already
+// is the answer.
 const maxStatusTime = 2 * time.Second
 
 // maxStatusBytes bounds what a bridge says of a camera.
@@ -85,7 +89,8 @@ func (b *bridgeImages) Status(ctx context.Context, account, camera string) (stri
 }
 
 func askStatus(ctx context.Context, client *http.Client, br registry.Bridge, camera string) (status string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, inTunnel+vms.PathCameras+"/"+url.PathEscape(camera)+"?include=status", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		inTunnel+vms.PathCameras+"/"+url.PathEscape(camera)+"?include=status", nil)
 	if err != nil {
 		return "", err
 	}

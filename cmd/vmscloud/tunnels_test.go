@@ -19,7 +19,8 @@ import (
 )
 
 // dialHub keeps a tunnel for a bridge of an account to a hub until stop is called.
-func dialHub(t *testing.T, b *bridgeImages, account, bridge string, handler http.Handler) (d *tunnel.Dialer, stop func()) {
+func dialHub(t *testing.T, b *bridgeImages, account, bridge string, handler http.Handler) (d *tunnel.Dialer,
+	stop func()) {
 	t.Helper()
 	serve := tunnels{registry: b.registry, hub: b.hub}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +30,9 @@ func dialHub(t *testing.T, b *bridgeImages, account, bridge string, handler http
 	}))
 	c, err := client.New(client.Options{BaseURL: s.URL, Token: client.Token("x")})
 	require.NoError(t, err)
-	d, err = tunnel.New(tunnel.Options{URL: s.URL, Bridge: bridge, Token: func(ctx context.Context) (string, error) { return c.Bearer(ctx, "") }, Handler: handler, HTTP: c.HTTP(),
+	d, err = tunnel.New(tunnel.Options{URL: s.URL, Bridge: bridge, Token: func(ctx context.Context) (string, error) {
+		return c.Bearer(ctx, "")
+	}, Handler: handler, HTTP: c.HTTP(),
 		MinPause: 5 * time.Millisecond, MaxPause: 20 * time.Millisecond})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -87,7 +90,8 @@ func TestADeadTunnelFallsBackToTheAddress(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(camera))
 	defer s.Close()
 	b, _ := imagesOf(t, s.URL)
-	dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	dialHub(t, b, "acc-1", "bridge-1",
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	require.Eventually(t, func() bool { return b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
 	img, err := b.Image(t.Context(), wanted)
 	require.NoError(t, err)
@@ -98,7 +102,8 @@ func TestADeadTunnelFallsBackToTheAddress(t *testing.T) {
 func TestStatusOfABridgeThatTalksNonsense(t *testing.T) {
 	b, _ := imagesOf(t, "")
 	answer := make(chan string, 1)
-	dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, <-answer) }))
+	dialHub(t, b, "acc-1", "bridge-1",
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, <-answer) }))
 	require.Eventually(t, func() bool { return b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
 	for _, text := range []string{"", "<html>", `{"id":"cam-2","status":{"connectionStatus":"online"}}`, `{"id":"cam-1"}`, `{"id":"cam-1","status":{"connectionStatus":"<script>"}}`} {
 		answer <- text
@@ -107,19 +112,23 @@ func TestStatusOfABridgeThatTalksNonsense(t *testing.T) {
 	}
 }
 
-// Nobody takes the place of another account's bridge, and what is answered does not tell whether there is one.
+// Nobody takes the place of another account's bridge, and what is answered does not tell whether
+// there is one.
 func TestATunnelIsForOnesOwnBridge(t *testing.T) {
 	b, _ := imagesOf(t, "")
 	require.NoError(t, b.registry.Register(t.Context(), principal("acc-2"), vms.Registration{ID: "bridge-2"}))
 	mine, _ := dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(camera))
-	require.Eventually(t, func() bool { return mine.Up() && b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return mine.Up() && b.hub.Stands("acc-1/bridge-1") }, time.Minute,
+		time.Millisecond)
 	before, _ := b.hub.Transport("acc-1/bridge-1")
 	var said []string
 	for _, id := range []string{"bridge-1", "nobody"} {
 		thief, stop := dialHub(t, b, "acc-2", id, http.NotFoundHandler())
 		require.Eventually(t, func() bool { return thief.Trouble() != nil }, time.Minute, time.Millisecond)
 		require.False(t, thief.Up())
-		said = append(said, fmt.Sprint(thief.Trouble(), tunnels{registry: b.registry, hub: b.hub}.Serve(nil, nil, identity.Principal{AccountID: "acc-2"}, id)))
+		said = append(said,
+			fmt.Sprint(thief.Trouble(),
+				tunnels{registry: b.registry, hub: b.hub}.Serve(nil, nil, identity.Principal{AccountID: "acc-2"}, id)))
 		stop()
 	}
 	require.Equal(t, said[0], said[1])

@@ -18,8 +18,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// twins are the accounts a and b of a cloud, each with a bridge "bridge", the cameras "gate" and "yard", and one event of its gate at
-// the same time: nothing but the account tells them apart.
+// twins are the accounts a and b of a cloud, each with a bridge "bridge", the cameras "gate" and
+// "yard", and one event of its gate at the same time: nothing but the account tells them apart.
 func twins(t *testing.T, args ...string) *cloud {
 	c := newCloud(t, args...)
 	for _, name := range []string{"a", "b"} {
@@ -32,22 +32,27 @@ func twins(t *testing.T, args ...string) *cloud {
 
 func twin(name string) client.Registration {
 	return client.Registration{ID: "bridge", Name: "Bridge of " + name, ImageToken: "im4ge-t0ken",
-		Cameras: []client.RegisteredCamera{{ID: "gate", Name: "Gate of " + name}, {ID: "yard", Name: "Yard of " + name}}}
+		Cameras: []client.RegisteredCamera{{ID: "gate", Name: "Gate of " + name},
+			{ID: "yard", Name: "Yard of " + name}}}
 }
 
 // twinEvent names its account in its data, and the address of an image as its bridge knows it.
 func twinEvent(c *cloud, name string, second int) vms.Event {
 	ev := motion(c.accounts[name], "gate", second)
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "bridge", Vendor: "vendor of " + name}),
-		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL("http://h", "gate", vms.ImagePreview, vms.OpBefore, began), began, vms.ImagePreview))
+		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL("http://h", "gate", vms.ImagePreview, vms.OpBefore,
+			began), began, vms.ImagePreview))
 	return ev
 }
 
 // tunnelOf keeps the tunnel of an account's bridge, which answers images that name the account.
 func (c *cloud) tunnelOf(name string) {
 	c.t.Helper()
-	d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: "bridge", Token: func(context.Context) (string, error) { return c.bridges[name], nil },
-		MinPause: 5 * time.Millisecond, MaxPause: 20 * time.Millisecond, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: "bridge", Token: func(context.Context) (string, error) {
+		return c.bridges[name], nil
+	},
+		MinPause: 5 * time.Millisecond, MaxPause: 20 * time.Millisecond,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Vms-Timestamp", vms.At(began).String())
 			_, _ = w.Write([]byte("\xff\xd8\xff still of " + name + " " + r.Header.Get(vms.HeaderCamera)))
 		})})
@@ -104,8 +109,8 @@ func hear(t *testing.T, heard <-chan vms.Event) string {
 	}
 }
 
-// Each of two accounts with the same ids sees its own alone, by every way; a share is of the account that shares it; and one that is
-// deleted takes nothing of the other along.
+// Each of two accounts with the same ids sees its own alone, by every way; a share is of the
+// account that shares it; and one that is deleted takes nothing of the other along.
 func TestTwoAccountsWithTheSameIDs(t *testing.T) {
 	t.Parallel()
 	c := twins(t)
@@ -118,10 +123,13 @@ func TestTwoAccountsWithTheSameIDs(t *testing.T) {
 	}
 	event := "events/" + url.PathEscape(motion("", "gate", 0).ID)
 	asks := map[string]string{ // path → what the answer says of its account
-		"cameras": "Gate of %s", "cameras/gate": "Gate of %s", "cameras/yard?include=status": "Yard of %s", event + "?include=data.vms.creatorDetails.v1": "vendor of %s",
-		"events?actor=camera:gate&include=data.vms.creatorDetails.v1" + window:                                         "vendor of %s",
-		"events:listRecentByType?actor=camera:gate&type__in=" + vms.TypeMotion + "&include=data.vms.creatorDetails.v1": "vendor of %s",
-		"media/recordedImage.jpeg?deviceId=gate&type=preview&timestamp__lt=2027-01-01T00:00:00Z":                       "still of %s gate",
+		"cameras": "Gate of %s", "cameras/gate": "Gate of %s", "cameras/yard?include=status": "Yard of %s", event +
+			"?include=data.vms.creatorDetails.v1": "vendor of %s",
+		"events?actor=camera:gate&include=data.vms.creatorDetails.v1" +
+			window: "vendor of %s",
+		"events:listRecentByType?actor=camera:gate&type__in=" + vms.TypeMotion +
+			"&include=data.vms.creatorDetails.v1": "vendor of %s",
+		"media/recordedImage.jpeg?deviceId=gate&type=preview&timestamp__lt=2027-01-01T00:00:00Z": "still of %s gate",
 	}
 	check := func(name string) {
 		t.Helper()
@@ -155,13 +163,17 @@ func TestTwoAccountsWithTheSameIDs(t *testing.T) {
 		require.Equal(t, name == "b", strings.Contains(body, `"endTimestamp":null`), body)
 	}
 
-	// a shares its gate with b's superuser, who has one too: that stays b's, and a's is known by another id.
-	code, out, _ := c.as("asu@a.org", "POST", "/g/account", map[string]any{"id": c.accounts["a"], "camera_shares": [][]string{{"M", "gate", "asu@b.org"}}, "camera_share_perms": map[string]any{}})
+	// a shares its gate with b's superuser, who has one too: that stays b's, and a's is known by
+	// another id.
+	code, out, _ := c.as("asu@a.org", "POST", "/g/account",
+		map[string]any{"id": c.accounts["a"], "camera_shares": [][]string{{"M", "gate", "asu@b.org"}},
+			"camera_share_perms": map[string]any{}})
 	require.Equal(t, 200, code, "%v", out)
 	check2 := func(id, name string) {
 		t.Helper()
 		for path, says := range asks {
-			path = strings.ReplaceAll(strings.ReplaceAll(path, "gate", url.QueryEscape(id)), "yard", url.QueryEscape(id))
+			path = strings.ReplaceAll(strings.ReplaceAll(path, "gate", url.QueryEscape(id)), "yard",
+				url.QueryEscape(id))
 			says = strings.Replace(says, "Yard", "Gate", 1)
 			code, body := c.api(user["b"], "GET", "/api/v3.0/"+path, "")
 			require.Equal(t, 200, code, "%s: %s", path, body)
@@ -171,13 +183,16 @@ func TestTwoAccountsWithTheSameIDs(t *testing.T) {
 	shared := "gate@" + c.accounts["a"]
 	check2("gate", "b")
 	check2(shared, "a")
-	code, body := c.api(user["b"], "GET", "/api/v3.0/events?include=data.vms.fullFrameImageUrl.v1&actor__in=camera:gate,camera:"+url.QueryEscape(shared)+window, "")
+	code, body := c.api(user["b"], "GET",
+		"/api/v3.0/events?include=data.vms.fullFrameImageUrl.v1&actor__in=camera:gate,camera:"+url.QueryEscape(
+			shared)+window, "")
 	require.Equal(t, 200, code)
 	require.Contains(t, body, `"totalSize":2`)
 	for _, own := range []string{`"actorId":"gate"`, `"actorId":"` + shared + `"`, `"id":"` + shared + "-2026", "deviceId=gate\\u0026", "deviceId=" + url.QueryEscape(shared) + "\\u0026"} {
 		require.Contains(t, body, own, "each event leads to its own camera")
 	}
-	for _, path := range []string{"cameras/yard" + shared[4:], "events?actor=camera:yard" + shared[4:] + window, "events?actor=bridge:bridge" + shared[4:] + window} {
+	for _, path := range []string{"cameras/yard" + shared[4:], "events?actor=camera:yard" + shared[4:] + window,
+		"events?actor=bridge:bridge" + shared[4:] + window} {
 		code, _ := c.api(user["b"], "GET", "/api/v3.0/"+path, "")
 		require.Equal(t, 404, code, "what is not shared is not there: %s", path)
 	}
@@ -195,7 +210,8 @@ func TestTwoAccountsWithTheSameIDs(t *testing.T) {
 	// What a has goes with a.
 	code, out, _ = c.as("root@example.org", "DELETE", "/g/account?id="+c.accounts["a"], nil)
 	require.Equal(t, 200, code, "%v", out)
-	require.Eventually(t, func() bool { return strings.Contains(c.p.logged(), "of a deleted account are removed") }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(c.p.logged(), "of a deleted account are removed") },
+		time.Minute, 10*time.Millisecond)
 	code, body = c.api(user["b"], "GET", "/api/v3.0/events?actor=camera:gate"+window, "")
 	require.Equal(t, 200, code)
 	require.Contains(t, body, `"totalSize":2`, "b's are all there")

@@ -16,9 +16,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// openShared opens a copy of what a release left in whose registry ids were one space for all accounts: north has the bridge "bridge"
-// with "gate" and "yard", and "old", which is gone; south has "bridge-s" with "door". There are 30 events of gate, a second apart, the
-// last one ongoing, and one each of old, door, the account north and its user u1.
+// openShared opens a copy of what a release left in whose registry ids were one space for all
+// accounts: north has the bridge "bridge" with "gate" and "yard", and "old", which is gone; south
+// has "bridge-s" with "door". There are 30 events of gate, a second apart, the last one ongoing,
+// and one each of old, door, the account north and its user u1.
 func openShared(t *testing.T, dir string) *ledger {
 	t.Helper()
 	for _, name := range []string{registryFile, eventsFile} {
@@ -49,7 +50,8 @@ func (l *ledger) shut(t *testing.T) {
 	require.NoError(t, l.registry.Close())
 }
 
-// What a release kept when ids were one space for all accounts is all there, whoever comes with the same ids later.
+// What a release kept when ids were one space for all accounts is all there, whoever comes with the
+// same ids later.
 func TestFilesOfTheReleaseBefore(t *testing.T) {
 	dir := t.TempDir()
 	l := openShared(t, dir)
@@ -67,7 +69,8 @@ func TestFilesOfTheReleaseBefore(t *testing.T) {
 	}
 	all := func() {
 		t.Helper()
-		require.Equal(t, []int{30, 1, 1, 1}, []int{total("north", "camera", "gate"), total("north", "camera", "old"), total("north", "account", "north"), total("north", "user", "u1")})
+		require.Equal(t, []int{30, 1, 1, 1}, []int{total("north", "camera", "gate"), total("north", "camera", "old"),
+			total("north", "account", "north"), total("north", "user", "u1")})
 		require.Equal(t, []string{"gate", "yard"}, l.registry.CameraIDs("north", ""))
 		gate, ok := l.registry.CameraOf("north", "gate")
 		require.True(t, ok)
@@ -83,7 +86,9 @@ func TestFilesOfTheReleaseBefore(t *testing.T) {
 	require.Equal(t, "0123456789abcdef0123456789abcdef", string(key))
 
 	// south gets the same ids, and north goes on under its own.
-	require.NoError(t, l.registry.Register(t.Context(), principal("south"), vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}, {ID: "old"}}}))
+	require.NoError(t,
+		l.registry.Register(t.Context(), principal("south"),
+			vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}, {ID: "old"}}}))
 	for n := range 3 {
 		require.NoError(t, l.Put(motion("south", "gate", n), false))
 	}
@@ -103,8 +108,11 @@ func TestFilesOfTheReleaseBefore(t *testing.T) {
 		_, err = l.Get("north", id)
 		require.ErrorIs(t, err, journal.ErrNotFound, "how events are kept is nobody's way in")
 	}
-	require.NoError(t, l.registry.Register(t.Context(), principal("north"), vms.Registration{ID: "bridge", Name: "Bridge of north", ImageToken: "im4ge",
-		Cameras: []vms.RegisteredCamera{{ID: "gate", Name: "Gate of north"}, {ID: "yard", Name: "Yard of north"}}}))
+	require.NoError(t,
+		l.registry.Register(t.Context(), principal("north"),
+			vms.Registration{ID: "bridge", Name: "Bridge of north", ImageToken: "im4ge",
+				Cameras: []vms.RegisteredCamera{{ID: "gate", Name: "Gate of north"},
+					{ID: "yard", Name: "Yard of north"}}}))
 	l.shut(t)
 
 	l = openShared(t, dir)
@@ -113,9 +121,12 @@ func TestFilesOfTheReleaseBefore(t *testing.T) {
 	stats, err := l.file().OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 4, stats.Events, "south's four")
-	require.Equal(t, []int{0, 3, 1}, []int{total("north", "camera", "gate"), total("south", "camera", "gate"), total("south", "camera", "door")})
+	require.Equal(t, []int{0, 3, 1}, []int{total("north", "camera", "gate"), total("south", "camera", "gate"),
+		total("south", "camera", "door")})
 	// Who comes back under the name finds nothing.
-	require.NoError(t, l.registry.Register(t.Context(), principal("north"), vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
+	require.NoError(t,
+		l.registry.Register(t.Context(), principal("north"),
+			vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
 	require.Zero(t, total("north", "camera", "gate"))
 	require.NoError(t, l.Put(motion("north", "gate", 1), false))
 	require.Equal(t, []int{1, 3}, []int{total("north", "camera", "gate"), total("south", "camera", "gate")})
@@ -126,11 +137,14 @@ func TestFilesOfTheReleaseBefore(t *testing.T) {
 func TestPagesOverTwoAccounts(t *testing.T) {
 	l := openShared(t, t.TempDir())
 	defer l.shut(t)
-	require.NoError(t, l.registry.Register(t.Context(), principal("south"), vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
+	require.NoError(t,
+		l.registry.Register(t.Context(), principal("south"),
+			vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
 	for n := range 30 {
 		require.NoError(t, l.Put(motion("south", "gate", n), false))
 	}
-	q := vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "gate", Account: "north"}, {Type: "camera", ID: "gate", Account: "south"}}, PageSize: 7}
+	q := vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "gate", Account: "north"},
+		{Type: "camera", ID: "gate", Account: "south"}}, PageSize: 7}
 	var at *vms.Cursor
 	var got []vms.Event
 	for {

@@ -12,9 +12,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// usage is about how many bytes the events of each account take, held against what they may take. It is counted once at the start; then
-// what is stored is added, and what is removed is found out when an account seems to have too much. The zero value has no limit.
-// Safe for concurrent use.
+// usage is about how many bytes the events of each account take, held against what they may take.
+// It is counted once at the start; then what is stored is added, and what is removed is found out
+// when an account seems to have too much. The zero value has no limit. Safe for concurrent use.
 type usage struct {
 	limit int64       // of one account; 0: none
 	alone func() bool // says that there is but one account, which may have all that there is; nil: there are more
@@ -97,7 +97,8 @@ func (l *ledger) weigh() error {
 	return nil
 }
 
-// keepWeighing counts at once, and again from time to time while that may let an account's events in again, until ctx is done.
+// keepWeighing counts at once, and again from time to time while that may let an account's events
+// in again, until ctx is done.
 func (l *ledger) keepWeighing(ctx context.Context) error {
 	if l.usage.limit == 0 {
 		return nil
@@ -118,8 +119,8 @@ func (l *ledger) keepWeighing(ctx context.Context) error {
 	}
 }
 
-// roomFor is nil if an account may have these events: the service's own, those that are stored already, so that spans end, and others
-// while there is room.
+// roomFor is nil if an account may have these events: the service's own, those that are stored
+// already, so that spans end, and others while there is room.
 func (l *ledger) roomFor(events []vms.Event) error {
 	for _, ev := range events {
 		if ev.Owner == "" || ev.Owner == vms.OwnerSelf || !l.usage.full(ev.AccountID) {
@@ -128,8 +129,9 @@ func (l *ledger) roomFor(events []vms.Event) error {
 		if l.size(l.keyed(ev).ID) > 0 {
 			continue
 		}
-		return vms.NewError(http.StatusForbidden, vms.ReasonLimit, fmt.Sprintf("The events of the account take %d MB, all that an account's may take here: "+
-			"the operator can raise --account-events, or lower --keep so that old ones go", l.usage.limit/1e6))
+		return vms.NewError(http.StatusForbidden, vms.ReasonLimit,
+			fmt.Sprintf("The events of the account take %d MB, all that an account's may take here: "+
+				"the operator can raise --account-events, or lower --keep so that old ones go", l.usage.limit/1e6))
 	}
 	return nil
 }

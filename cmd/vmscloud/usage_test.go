@@ -11,12 +11,15 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// An account whose events take all that they may gets no more, until old ones went; spans end all the same, and others go on.
+// An account whose events take all that they may gets no more, until old ones went; spans end all
+// the same, and others go on.
 func TestAccountsHaveRoomOfTheirOwn(t *testing.T) {
 	l := openShared(t, t.TempDir())
 	defer l.shut(t)
 	for _, account := range []string{"a", "b"} {
-		require.NoError(t, l.registry.Register(t.Context(), principal(account), vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
+		require.NoError(t,
+			l.registry.Register(t.Context(), principal(account),
+				vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
 	}
 	require.NoError(t, l.weigh())
 	counted := func() map[string]int64 {
@@ -26,7 +29,8 @@ func TestAccountsHaveRoomOfTheirOwn(t *testing.T) {
 		return told
 	}
 	require.Positive(t, l.usage.bytes["north"])
-	require.Greater(t, l.usage.bytes["north"], 20*l.usage.bytes["south"], "33 events against one, of files from before too")
+	require.Greater(t, l.usage.bytes["north"], 20*l.usage.bytes["south"],
+		"33 events against one, of files from before too")
 	require.Zero(t, l.usage.bytes[""])
 	put := func(ev vms.Event) error {
 		ev.Owner = "bridge:bridge"
@@ -71,17 +75,21 @@ func TestAccountsHaveRoomOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The record of an account says how many cameras it may have; a bridge that names more is told, and the others are not affected.
+// The record of an account says how many cameras it may have; a bridge that names more is told, and
+// the others are not affected.
 func TestCameraQuantity(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "--account-bridges", "2")
-	code, out, _ := c.as("root@example.org", "POST", "/g/account", map[string]any{"id": c.accounts["a"], "camera_quantity": 2})
+	code, out, _ := c.as("root@example.org", "POST", "/g/account",
+		map[string]any{"id": c.accounts["a"], "camera_quantity": 2})
 	require.Equal(t, 200, code, "%v", out)
 	b := clientOf(t, c.p.base, c.bridges["a"])
 	reg := registration("a")
-	reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: "two", Name: "Two"}, client.RegisteredCamera{ID: "three", Name: "Three"})
+	reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: "two", Name: "Two"},
+		client.RegisteredCamera{ID: "three", Name: "Three"})
 	require.NoError(t, b.Register(t.Context(), reg))
-	require.Equal(t, []string{"three: the account may have 2 cameras by its camera_quantity, which a superuser sets"}, b.Said().Refused)
+	require.Equal(t, []string{"three: the account may have 2 cameras by its camera_quantity, which a superuser sets"},
+		b.Said().Refused)
 	require.NoError(t, b.Report(t.Context(), motion(c.accounts["a"], "two", 1)))
 	var no *client.ForbiddenError
 	require.ErrorAs(t, b.Report(t.Context(), motion(c.accounts["a"], "three", 1)), &no)
@@ -93,7 +101,8 @@ func TestCameraQuantity(t *testing.T) {
 			require.ErrorContains(t, err, "--account-bridges")
 		}
 	}
-	stranger := must(t, "token", "create", "--data", c.data, "--kind", "bridge", "--account", c.accounts["a"], "--quiet")
+	stranger := must(t, "token", "create", "--data", c.data, "--kind", "bridge", "--account", c.accounts["a"],
+		"--quiet")
 	for token, want := range map[string]int{c.bridges["a"]: 200, stranger: 404} {
 		code, body := c.api(token, "GET", "/api/v3.0/cameras/cam-a", "")
 		require.Equal(t, want, code, "a bridge sees its own cameras alone: %s", body)
@@ -103,7 +112,8 @@ func TestCameraQuantity(t *testing.T) {
 	require.NoError(t, other.Register(t.Context(), reg))
 	require.Empty(t, other.Said().Refused)
 
-	code, out, _ = c.as("root@example.org", "POST", "/g/account", map[string]any{"id": c.accounts["a"], "camera_quantity": 3})
+	code, out, _ = c.as("root@example.org", "POST", "/g/account",
+		map[string]any{"id": c.accounts["a"], "camera_quantity": 3})
 	require.Equal(t, 200, code, "%v", out)
 	reg.ID, reg.Cameras[0].ID = "bridge-a", "cam-a"
 	require.NoError(t, b.Register(t.Context(), reg))

@@ -13,7 +13,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// userCmd is what technical support can do with users: things that the interface leaves to nobody else.
+// userCmd is what technical support can do with users: things that the interface leaves to nobody
+// else.
 type userCmd struct {
 	List      userListCmd `cmd:"" help:"List users and their state."`
 	Link      userLinkCmd `cmd:"" help:"Print a token with which a user sets a password, for where there is no mail."`
@@ -137,27 +138,31 @@ func stateOf(u model.User) string {
 	return "disabled"
 }
 
-// changeUser does what userCmd says to the user of an address, and with what: a device. out is the token of "link".
+// changeUser does what userCmd says to the user of an address, and with what: a device. out is the
+// token of "link".
 func changeUser(ids *store.Store, verb, email, what string) (out string, err error) {
 	err = ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
 		if err != nil {
 			return fmt.Errorf("%s: %w", email, err)
 		}
-		entry := model.AuditEntry{AccountID: u.OwnerAccountID, Action: model.AuditUpdate, Kind: model.KindUser, Target: u.ID, Name: u.Email, ByName: "support"}
+		entry := model.AuditEntry{AccountID: u.OwnerAccountID, Action: model.AuditUpdate, Kind: model.KindUser,
+			Target: u.ID, Name: u.Email, ByName: "support"}
 		switch verb {
 		case "link":
 			entry.Action = model.AuditPassword
 			out, err = passwordToken(tx, u)
 		case "unlock":
-			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0, model.AuditUnlock
+			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0,
+				model.AuditUnlock
 			err = tx.PutAttempts(u.Email, model.Attempts{})
 		case "disable":
 			u.IsActive, u.IsPending, u.Inner.Ousted, entry.Fields = false, false, tx.Now(), []string{"is_active"}
 			err = tx.EndSessions(u.ID, nil)
 		case "enable":
 			// Without a password there is nothing to sign in with yet.
-			u.IsActive, u.IsPending, entry.Fields = u.Inner.PasswordHash != "", u.Inner.PasswordHash == "", []string{"is_active"}
+			u.IsActive, u.IsPending, entry.Fields = u.Inner.PasswordHash != "", u.Inner.PasswordHash == "",
+				[]string{"is_active"}
 		case "superuser":
 			u.IsSuperuser, entry.Fields = true, []string{"is_superuser"}
 		case "devices":
@@ -169,7 +174,8 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 				u.SetDevices(nil)
 				u.Inner.MarkKey = nil
 			} else if !u.ForgetDevice(what) {
-				return fmt.Errorf("%s has no trusted device %q: list them with: vmscloud user devices: %w", email, what, identity.ErrNotFound)
+				return fmt.Errorf("%s has no trusted device %q: list them with: vmscloud user devices: %w", email, what,
+					identity.ErrNotFound)
 			}
 		case "consents":
 			out, err = consentsOf(tx, u)

@@ -141,7 +141,8 @@ func endConsents(tx *store.Tx, u model.User, what string) error {
 			err = oauth.EndConsent(tx, u, id)
 		}
 		if err != nil {
-			return fmt.Errorf("%s lets no application %q do anything: list them with: vmscloud user consents: %w", u.Email, id, err)
+			return fmt.Errorf("%s lets no application %q do anything: list them with: vmscloud user consents: %w",
+				u.Email, id, err)
 		}
 	}
 	return nil

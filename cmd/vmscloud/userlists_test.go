@@ -10,7 +10,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// Support sees at which devices a user needs no code, and makes them need one, beside a running service and without it.
+// Support sees at which devices a user needs no code, and makes them need one, beside a running
+// service and without it.
 func TestSupportForgetsDevices(t *testing.T) {
 	t.Parallel()
 	const anna = "anna@example.org"
@@ -21,7 +22,8 @@ func TestSupportForgetsDevices(t *testing.T) {
 	require.NoError(t, ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(anna)
 		require.NoError(t, err)
-		u.SetDevices([]model.Device{{Hash: []byte("phone1"), Since: tx.Now(), Name: "Phone\x1b[2J"}, {Hash: []byte("desk01"), Since: tx.Now()}, {Hash: []byte("desk02")}})
+		u.SetDevices([]model.Device{{Hash: []byte("phone1"), Since: tx.Now(), Name: "Phone\x1b[2J"},
+			{Hash: []byte("desk01"), Since: tx.Now()}, {Hash: []byte("desk02")}})
 		return tx.PutUser(u)
 	}))
 	require.NoError(t, ids.Close())

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Read calls use with the file at path, or with New's error, and returns what use does. bbolt may have the file open: what a transaction of
-// its keeps stays in place as long as that lasts.
+// Read calls use with the file at path, or with New's error, and returns what use does. bbolt may
+// have the file open: what a transaction of its keeps stays in place as long as that lasts.
 func Read(path string, use func(*File, error) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -22,8 +22,8 @@ func Read(path string, use func(*File, error) error) error {
 	return use(file, err)
 }
 
-// Unreadable says that the file system itself is damaged where the file is, or has no file there that could be read: what was in it
-// cannot be had back from here, and is set aside with its name.
+// Unreadable says that the file system itself is damaged where the file is, or has no file there
+// that could be read: what was in it cannot be had back from here, and is set aside with its name.
 func Unreadable(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EUCLEAN, syscall.EBADMSG, syscall.ELOOP, syscall.ENXIO} {
 		if errors.Is(err, errno) {

@@ -28,7 +28,8 @@ func image(t testing.TB) []byte {
 				n = 500
 			}
 			for i := range n {
-				if err := b.Put(binary.BigEndian.AppendUint64(nil, i), bytes.Repeat([]byte{byte(i)}, int(i%100))); err != nil {
+				if err := b.Put(binary.BigEndian.AppendUint64(nil, i),
+					bytes.Repeat([]byte{byte(i)}, int(i%100))); err != nil {
 					return err
 				}
 			}

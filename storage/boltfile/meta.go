@@ -26,7 +26,8 @@ const (
 	flagFreelist = 0x10
 )
 
-// ErrNoMeta says that neither meta page can be read: there is no tree to walk, but Leaves may still find something.
+// ErrNoMeta says that neither meta page can be read: there is no tree to walk, but Leaves may still
+// find something.
 var ErrNoMeta = errors.New("both meta pages are unreadable")
 
 // Meta is what a meta page says.
@@ -38,8 +39,8 @@ type Meta struct {
 	Tx       uint64
 }
 
-// File is a bbolt file under a reader. It is safe for concurrent use if the reader is; the file must not change, except
-// that a read transaction of bbolt keeps the pages of its meta as they are.
+// File is a bbolt file under a reader. It is safe for concurrent use if the reader is; the file
+// must not change, except that a read transaction of bbolt keeps the pages of its meta as they are.
 type File struct {
 	r    io.ReaderAt
 	size int64
@@ -48,7 +49,8 @@ type File struct {
 	metas int
 }
 
-// New reads the meta pages and takes the newer valid one. With ErrNoMeta the File can still be given to Leaves.
+// New reads the meta pages and takes the newer valid one. With ErrNoMeta the File can still be
+// given to Leaves.
 func New(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size}
 	// The first meta page tells where the second is. If it cannot, every page size is tried.
@@ -85,7 +87,8 @@ func (f *File) Meta() Meta { return f.meta }
 // Size is the file's, in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Metas is how many of the two meta pages are valid. One only means that the last transaction may be lost to bbolt.
+// Metas is how many of the two meta pages are valid. One only means that the last transaction may
+// be lost to bbolt.
 func (f *File) Metas() int { return f.metas }
 
 func (f *File) readMeta(at int64) (Meta, error) {

@@ -15,7 +15,8 @@ type page struct {
 	data     []byte
 }
 
-// element is an entry of a leaf (key, value; bucket says that the value is a bucket) or of a branch (key, child).
+// element is an entry of a leaf (key, value; bucket says that the value is a bucket) or of a branch
+// (key, child).
 type element struct {
 	key, value []byte
 	bucket     bool
@@ -32,7 +33,8 @@ func parseHeader(b []byte) (page, error) {
 	}, nil
 }
 
-// readPage reads page id with its overflow, and believes nothing that would lead outside of the file.
+// readPage reads page id with its overflow, and believes nothing that would lead outside of the
+// file.
 func (f *File) readPage(id uint64) (page, error) {
 	if id < 2 || id >= f.meta.Pages {
 		return page{}, fmt.Errorf("page id is outside of the file's %d pages", f.meta.Pages)
@@ -70,13 +72,14 @@ func (f *File) readAt(id uint64, pageSize int, pages uint64) (page, error) {
 	return p, nil
 }
 
-// maxPageRun bounds what one page with its overflow may take of memory. No value of the journal is near it; a freelist of
-// eight million pages is.
+// maxPageRun bounds what one page with its overflow may take of memory. No value of the journal is
+// near it; a freelist of eight million pages is.
 const maxPageRun = 64 << 20
 
 const elementBytes = 16 // of both kinds
 
-// elements parses a leaf's or a branch's entries. Those before the first bad one are returned with the error.
+// elements parses a leaf's or a branch's entries. Those before the first bad one are returned with
+// the error.
 func (p page) elements() ([]element, error) {
 	if p.flags != flagLeaf && p.flags != flagBranch {
 		return nil, fmt.Errorf("page has flags %#x, neither branch nor leaf", p.flags)

@@ -21,7 +21,8 @@ func (s pageSet) add(id uint64) {
 	}
 }
 
-// CheckFreelist looks at the list of free pages without the rest of the file. bbolt believes it, and would write over whatever it names.
+// CheckFreelist looks at the list of free pages without the rest of the file. bbolt believes it,
+// and would write over whatever it names.
 func (f *File) CheckFreelist() error {
 	if f.meta.Freelist == noFreelist {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"fmt"
 )
 
-// Visit gets each key and value of the file's buckets. The slices are valid until it returns. An error ends the walk.
+// Visit gets each key and value of the file's buckets. The slices are valid until it returns. An
+// error ends the walk.
 type Visit func(bucket string, key, value []byte) error
 
 // Lost is a place that could not be read, or is not as bbolt would have left it.
@@ -34,12 +35,13 @@ type walk struct {
 	lost  []Lost
 	seqs  map[string]uint64
 	last  []byte
-	// from and to bound the keys of the page in hand, as the branches above it say: to is exclusive, nil is no bound.
+	// from and to bound the keys of the page in hand, as the branches above it say: to is
+	// exclusive, nil is no bound.
 	from, to []byte
 }
 
-// Walk visits the keys of all buckets, in order, from the newer meta's tree, skipping what cannot be read; that is
-// returned as lost. It also compares the tree with the freelist. err is visit's.
+// Walk visits the keys of all buckets, in order, from the newer meta's tree, skipping what cannot
+// be read; that is returned as lost. It also compares the tree with the freelist. err is visit's.
 func (f *File) Walk(visit Visit) (lost []Lost, err error) {
 	w := &walk{f: f, visit: visit, seen: f.pageSet(), seqs: map[string]uint64{}}
 	err = w.tree("", f.meta.Root, 0, func(e element) error { return w.bucket(e) })
@@ -131,8 +133,8 @@ func (w *walk) tree(bucket string, id uint64, depth int, leaf func(element) erro
 	from, to := w.from, w.to
 	defer func() { w.from, w.to = from, to }()
 	for i, e := range list {
-		// Whoever looks a key up goes where the branch's keys say; a wrong one hides what is below. The first key counts
-		// for nothing: what is less than it is looked up there too.
+		// Whoever looks a key up goes where the branch's keys say; a wrong one hides what is below.
+		// The first key counts for nothing: what is less than it is looked up there too.
 		w.from, w.to = from, to
 		if i > 0 {
 			w.from = e.key

@@ -42,8 +42,9 @@ var (
 	errCopy    = errors.New("the copy is damaged")
 )
 
-// writeCopy writes a copy of the buckets that are copied, and returns a sum of what they hold. It takes its name when it is whole and on
-// the device; keep says that the one that is there is as good, by its sum.
+// writeCopy writes a copy of the buckets that are copied, and returns a sum of what they hold. It
+// takes its name when it is whole and on the device; keep says that the one that is there is as
+// good, by its sum.
 func writeCopy(tx *bolt.Tx, path string, copied func(string) bool, sync bool, keep uint64) (sum uint64, err error) {
 	next := path + guard.NewSuffix
 	if err := guard.Remove(next); err != nil {
@@ -103,8 +104,9 @@ func encode(w io.Writer, tx *bolt.Tx, copied func(string) bool) (sum uint64, err
 	return sum, err
 }
 
-// readCopy calls visit with each record of the copy at path, whose slices are its own, and returns the number of the transaction. Without
-// a copy the error is fs.ErrNotExist; one that is damaged gives what stands before the damage, and errCopy.
+// readCopy calls visit with each record of the copy at path, whose slices are its own, and returns
+// the number of the transaction. Without a copy the error is fs.ErrNotExist; one that is damaged
+// gives what stands before the damage, and errCopy.
 func readCopy(path string, visit func(bucket string, key, value []byte) error) (tx uint64, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {

@@ -41,7 +41,9 @@ type DB struct {
 	copied uint64 // sum of the copy
 	copyTx int    // transaction of the copy
 
-	foundMu sync.Mutex // guards damage; never held over I/O, as mu is: whoever asks how the file is must not wait for a copy
+	// guards damage; never held over I/O, as mu is: whoever asks how the file is must not wait for
+	// a copy
+	foundMu sync.Mutex
 	damage  []Damage
 }
 
@@ -51,11 +53,13 @@ type open struct {
 	file *os.File
 }
 
-// Open opens the file at path, making it (mode 0600) if it does not exist; its folder must exist. It reads all of it. Damage costs what is
-// damaged: see Damage. A file in use gives ErrLocked, and trouble of the system (permissions, full disk) its own error. Close ends the
-// goroutine that writes the copy.
+// Open opens the file at path, making it (mode 0600) if it does not exist; its folder must exist.
+// It reads all of it. Damage costs what is damaged: see Damage. A file in use gives ErrLocked, and
+// trouble of the system (permissions, full disk) its own error. Close ends the goroutine that
+// writes the copy.
 func Open(path string, o Options) (*DB, error) {
-	d := &DB{path: path, opts: o.withDefaults(), changed: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
+	d := &DB{path: path, opts: o.withDefaults(), changed: make(chan struct{}, 1), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 	var err error
 	if d.lock, err = guard.Lock(path, d.opts.Patience); err == nil {
 		if err = d.openFile(); err != nil {
@@ -126,14 +130,15 @@ func (d *DB) makeBuckets(tx *bolt.Tx) error {
 	return nil
 }
 
-// View runs read in a read transaction. Nothing of the transaction may be kept after it. read may be run a second time, if the file had to be
-// repaired for it.
+// View runs read in a read transaction. Nothing of the transaction may be kept after it. read may
+// be run a second time, if the file had to be repaired for it.
 func (d *DB) View(read func(*bolt.Tx) error) error {
 	return d.run(func(o *open) error { return o.db.View(read) })
 }
 
-// Update runs write in a transaction and commits it durably. As with View, write may be run a second time. If the file was moved away or
-// deleted, the error wraps guard.ErrGone: the change is on no file that a name leads to.
+// Update runs write in a transaction and commits it durably. As with View, write may be run a
+// second time. If the file was moved away or deleted, the error wraps guard.ErrGone: the change is
+// on no file that a name leads to.
 func (d *DB) Update(write func(*bolt.Tx) error) error {
 	err := d.run(func(o *open) error {
 		if err := o.db.Update(write); err != nil {
@@ -169,13 +174,15 @@ func (d *DB) run(do func(*open) error) error {
 	return fmt.Errorf("%s %s is damaged: stop the program, and look at it with fsck", d.opts.Name, d.path)
 }
 
-// Begin begins a read transaction, which keeps all as it is until it ends: it is for a copy of the whole file.
+// Begin begins a read transaction, which keeps all as it is until it ends: it is for a copy of the
+// whole file.
 func (d *DB) Begin() (tx *bolt.Tx, err error) {
 	err = d.run(func(o *open) error { tx, err = o.db.Begin(false); return err })
 	return tx, err
 }
 
-// InPlace is nil while the file's name leads to it, and wraps guard.ErrGone if it was moved away, deleted or replaced.
+// InPlace is nil while the file's name leads to it, and wraps guard.ErrGone if it was moved away,
+// deleted or replaced.
 func (d *DB) InPlace() error {
 	if o := d.at.Load(); o != nil {
 		return guard.InPlace(o.file, d.path)
@@ -198,7 +205,8 @@ func (d *DB) Makes(name string) bool {
 // Path is the file's.
 func (d *DB) Path() string { return d.path }
 
-// Close writes the copy and lets go of the file. It waits for transactions under way. A second Close does nothing.
+// Close writes the copy and lets go of the file. It waits for transactions under way. A second
+// Close does nothing.
 func (d *DB) Close() error {
 	d.mu.Lock()
 	was := d.closed

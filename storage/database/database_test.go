@@ -23,7 +23,9 @@ var (
 )
 
 func options() database.Options {
-	return database.Options{Name: "test file", Buckets: [][]byte{people, visits}, Copied: func(b string) bool { return b == "people" },
+	return database.Options{Name: "test file", Buckets: [][]byte{people, visits}, Copied: func(b string) bool {
+		return b == "people"
+	},
 		Sound: func(_ string, _, v []byte) error {
 			if !json.Valid(v) {
 				return fmt.Errorf("it is no record")
@@ -66,7 +68,8 @@ func count(t testing.TB, d *database.DB, bucket []byte) (n int) {
 	return n
 }
 
-// TestAnyPageLost: whichever page is zeroed, and also all of them, the file opens, and nobody is lost.
+// TestAnyPageLost: whichever page is zeroed, and also all of them, the file opens, and nobody is
+// lost.
 func TestAnyPageLost(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "x.db")
 	fill(t, from)
@@ -74,7 +77,8 @@ func TestAnyPageLost(t *testing.T) {
 	require.NoError(t, err)
 	copied, err := os.ReadFile(from + database.CopySuffix)
 	require.NoError(t, err)
-	hurt := map[string][]byte{"all": make([]byte, len(whole)), "cut": whole[:len(whole)/2-100], "text": []byte("not a database"), "empty": {}, "gone": nil}
+	hurt := map[string][]byte{"all": make([]byte, len(whole)), "cut": whole[:len(whole)/2-100],
+		"text": []byte("not a database"), "empty": {}, "gone": nil}
 	for page := range len(whole) / 4096 {
 		b := bytes.Clone(whole)
 		clear(b[page*4096 : (page+1)*4096])
@@ -241,7 +245,9 @@ func TestRandomDamage(t *testing.T) {
 		d, err := database.Open(path, options())
 		require.NoError(t, err, "round %d", round)
 		require.NoError(t, d.View(func(tx *bolt.Tx) error {
-			return tx.ForEach(func(_ []byte, b *bolt.Bucket) error { return b.ForEach(func(_, _ []byte) error { return nil }) })
+			return tx.ForEach(func(_ []byte, b *bolt.Bucket) error {
+				return b.ForEach(func(_, _ []byte) error { return nil })
+			})
 		}))
 		require.NoError(t, d.Close())
 		h, err := database.Hold(path, options())

@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/guard"
 )
 
-// Held is the file of a program that does not run, held so that none can start on it. One goroutine.
+// Held is the file of a program that does not run, held so that none can start on it. One
+// goroutine.
 type Held struct {
 	path string
 	opts Options
@@ -25,7 +26,8 @@ func Hold(path string, o Options) (*Held, error) {
 	return &Held{path, o, l}, nil
 }
 
-// Exists is nil if Open would find a file at path, whatever its state, or its copy, and else says why not.
+// Exists is nil if Open would find a file at path, whatever its state, or its copy, and else says
+// why not.
 func Exists(path string) error {
 	err := guard.Exists(path)
 	if _, other := os.Lstat(path + CopySuffix); err != nil && other == nil {
@@ -40,12 +42,14 @@ func (h *Held) Check() (Report, error) {
 		if r, err := inspect(h.path, h.opts); err != nil || !r.Missing {
 			return r, err
 		}
-		return Report{Problems: []string{"a recovery was cut off: its new file is there, and has not got its name yet"}}, nil
+		return Report{Problems: []string{"a recovery was cut off: its new file is there, " +
+			"and has not got its name yet"}}, nil
 	}
 	return inspect(h.path, h.opts)
 }
 
-// Repair replaces a damaged file, as Open does, and tells what it did; nil if there was nothing to do.
+// Repair replaces a damaged file, as Open does, and tells what it did; nil if there was nothing to
+// do.
 func (h *Held) Repair() (*Damage, error) {
 	if err := guard.FinishRecovery(h.path); err != nil {
 		return nil, fmt.Errorf("repair %s: %w", h.path, err)

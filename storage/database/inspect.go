@@ -34,8 +34,8 @@ func (r *Report) addf(format string, args ...any) {
 	}
 }
 
-// inspect reads the whole file at path, which nobody changes meanwhile, and compares it with its copy. It changes nothing. The error is
-// one of reading.
+// inspect reads the whole file at path, which nobody changes meanwhile, and compares it with its
+// copy. It changes nothing. The error is one of reading.
 func inspect(path string, o Options) (r Report, err error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -114,7 +114,8 @@ func (r *Report) look(f *boltfile.File, o Options) {
 	}
 }
 
-// compare holds a file that can be read against its copy, if that is of the same moment, and looks for contradictions.
+// compare holds a file that can be read against its copy, if that is of the same moment, and looks
+// for contradictions.
 func (r *Report) compare(path string, o Options, tx uint64) {
 	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err == nil {

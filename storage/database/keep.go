@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// copyPause is how long changes wait for the copy, at least, and copyRate how many bytes of copies are written a second, at most:
-	// 1.4 GB a day if there is always something new.
+	// copyPause is how long changes wait for the copy, at least, and copyRate how many bytes of
+	// copies are written a second, at most: 1.4 GB a day if there is always something new.
 	copyPause = 30 * time.Second
 	copyRate  = 16 << 10
 )
@@ -44,7 +44,8 @@ func (d *DB) keepCopy() {
 	}
 }
 
-// copyLocked writes the copy if something in it is new; last, if anything in the file is. Trouble with it costs nothing now.
+// copyLocked writes the copy if something in it is new; last, if anything in the file is. Trouble
+// with it costs nothing now.
 func (d *DB) copyLocked(o *open, last bool) {
 	err := guard.Run(func() error {
 		return o.db.View(func(tx *bolt.Tx) error {

@@ -9,12 +9,14 @@ import (
 	"vmsbridge/storage/guard"
 )
 
-// mendPause is how long it is not tried again to replace a damaged file that could not be replaced, on a full disk, say.
+// mendPause is how long it is not tried again to replace a damaged file that could not be replaced,
+// on a full disk, say.
 const mendPause = 5 * time.Second
 
-// replace puts a new file with what can be read in the place of a damaged one, and opens it. Crash steps: (1) the new file is written beside
-// it and synced; (2) the damaged one is renamed; (3) the new one is renamed. Before (2) a start begins anew, between (2) and (3)
-// FinishRecovery does (3). The file must not be open.
+// replace puts a new file with what can be read in the place of a damaged one, and opens it. Crash
+// steps: (1) the new file is written beside it and synced; (2) the damaged one is renamed; (3) the
+// new one is renamed. Before (2) a start begins anew, between (2) and (3) FinishRecovery does (3).
+// The file must not be open.
 func (d *DB) replace(cause string) error {
 	next := d.path + guard.RecoveringSuffix
 	dam, err := salvage(d.path, next, d.opts)
@@ -40,7 +42,8 @@ func (d *DB) replace(cause string) error {
 	d.foundMu.Lock()
 	d.damage = append(d.damage, dam)
 	d.foundMu.Unlock()
-	d.opts.Log.Error("a damaged file was set aside and recovered", "file", d.path, "cause", cause, "aside", dam.Aside, "records", dam.Records,
+	d.opts.Log.Error("a damaged file was set aside and recovered", "file", d.path, "cause", cause, "aside", dam.Aside,
+		"records", dam.Records,
 		"restored", dam.Restored, "lost_pages", dam.LostPages, "bad_records", dam.BadRecords)
 	if dam.Aside != "" {
 		guard.ForgetOldest(d.path, dam.Aside)
@@ -58,7 +61,8 @@ func (d *DB) repair(o *open, damaged *guard.DamageError) error {
 	if d.at.Load() != o {
 		return nil // somebody else repaired it, or Close came first
 	}
-	// o may have stayed locked where it panicked, so it is left behind; closing its file keeps it from being written.
+	// o may have stayed locked where it panicked, so it is left behind; closing its file keeps it
+	// from being written.
 	guard.Abandon(o.file)
 	d.at.Store(nil)
 	r, err := inspect(d.path, d.opts)

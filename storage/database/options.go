@@ -18,12 +18,13 @@ type Options struct {
 	Copied func(bucket string) bool
 	// Sound says what is wrong with a record; nil: nothing ever is. It gets those of all buckets.
 	Sound func(bucket string, key, value []byte) error
-	// Agree names contradictions among records, for what is derived from others; nil: there are none.
+	// Agree names contradictions among records, for what is derived from others; nil: there are
+	// none.
 	Agree func(tx *bolt.Tx) []string
 	// Rebuild makes anew what is derived, after some records were lost.
 	Rebuild func(tx *bolt.Tx) error
-	// OnDamage is called when a damaged file was replaced, by Open before it returns or later from the call that found the damage.
-	// It must not call the DB.
+	// OnDamage is called when a damaged file was replaced, by Open before it returns or later from
+	// the call that found the damage. It must not call the DB.
 	OnDamage func(Damage)
 	// Log receives what someone should know of. Nil logs nothing.
 	Log *slog.Logger
@@ -31,7 +32,8 @@ type Options struct {
 	Now func() time.Time
 	// NoSync leaves out the wait for the disk. For tests.
 	NoSync bool
-	// Patience is how long Open waits for another process to let go of the file; 0 means one second.
+	// Patience is how long Open waits for another process to let go of the file; 0 means one
+	// second.
 	Patience time.Duration
 }
 
@@ -77,6 +79,7 @@ func (d Damage) String() string {
 	if d.Aside != "" {
 		kept = "the damaged file is kept as " + d.Aside
 	}
-	return fmt.Sprintf("the %s was damaged (%s): %d records were kept, %d of them from its copy; %d pages and %d records could not be read; %s",
+	return fmt.Sprintf("the %s was damaged (%s): %d records were kept, %d of them from its copy; %d pages and %d "+
+		"records could not be read; %s",
 		d.Name, d.Cause, d.Records, d.Restored, d.LostPages, d.BadRecords, kept)
 }

@@ -125,8 +125,9 @@ func (s *salvager) file(f *boltfile.File, noMeta error) error {
 	return err
 }
 
-// copy takes from the copy what is missing. If it is not older than the file, its records, which have checksums, count. What was
-// deleted since an older copy comes back only where a part of its bucket is lost.
+// copy takes from the copy what is missing. If it is not older than the file, its records, which
+// have checksums, count. What was deleted since an older copy comes back only where a part of its
+// bucket is lost.
 func (s *salvager) copy(path string) error {
 	tx := uint64(0)
 	if s.fileTx != 0 {

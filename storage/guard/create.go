@@ -9,8 +9,8 @@ import (
 	"vmsbridge/storage/boltfile"
 )
 
-// Create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a
-// first start is no damage.
+// Create puts an empty database at path if there is nothing. It gets its name when it is whole and
+// on the device: a power cut at a first start is no damage.
 func Create(path string) error {
 	removeErr := Remove(path + NewSuffix)
 	switch info, err := os.Stat(path); {

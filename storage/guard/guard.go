@@ -15,8 +15,9 @@ func (e *DamageError) Error() string { return fmt.Sprintf("file is damaged: %v",
 // Damaged is the error of damage, whatever told of it.
 func Damaged(cause any) *DamageError { return &DamageError{cause} }
 
-// Run runs f and turns a panic, also the fault of reading a mapped page that the device cannot deliver, into a
-// *DamageError. bbolt trusts its pages; a flipped bit shows as a failed assertion, a wild slice or a fault in here.
+// Run runs f and turns a panic, also the fault of reading a mapped page that the device cannot
+// deliver, into a *DamageError. bbolt trusts its pages; a flipped bit shows as a failed assertion,
+// a wild slice or a fault in here.
 func Run(f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)

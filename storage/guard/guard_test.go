@@ -33,7 +33,8 @@ func wild(page []byte) error {
 	return nil
 }
 
-// fault reads a page of a mapping that the file no longer reaches, as one that the device cannot deliver.
+// fault reads a page of a mapping that the file no longer reaches, as one that the device cannot
+// deliver.
 func fault(t *testing.T) error {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	require.NoError(t, err)

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Lock takes the lock of the file at path, waiting for another holder for a bounded time; then it gives ErrLocked.
+// Lock takes the lock of the file at path, waiting for another holder for a bounded time; then it
+// gives ErrLocked.
 func Lock(path string, patience time.Duration) (io.Closer, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		l, err := vfs.OS.Lock(path + LockSuffix)

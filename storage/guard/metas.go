@@ -8,8 +8,9 @@ import (
 	"vmsbridge/storage/boltfile"
 )
 
-// Metas finds a file that was cut, or is without its two meta pages or its list of free ones, before bbolt maps it. With one of them bad, bbolt would silently go
-// back by a transaction, and forget what was promised to be durable.
+// Metas finds a file that was cut, or is without its two meta pages or its list of free ones,
+// before bbolt maps it. With one of them bad, bbolt would silently go back by a transaction, and
+// forget what was promised to be durable.
 func Metas(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {

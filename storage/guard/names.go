@@ -19,13 +19,14 @@ const (
 	RecoveringSuffix = ".recovering" // what could be read of a damaged file, while it is being made
 	CompactingSuffix = ".compacting" // the same without the free pages, while it is being made
 	DamagedInfix     = ".damaged-"   // and a time: a damaged file that was set aside
-	// keptDamaged is how many files set aside are kept, the newest ones, so that a bad disk does not fill itself.
+	// keptDamaged is how many files set aside are kept, the newest ones, so that a bad disk does
+	// not fill itself.
 	keptDamaged = 2
 )
 
-// FinishRecovery ends what a crash cut off. A new file takes the name only when it is complete; if there is no
-// file of that name but a recovered one, the damaged one has left its name already, and that is it. Half-made copies go; one that cannot be
-// deleted is in nobody's way yet.
+// FinishRecovery ends what a crash cut off. A new file takes the name only when it is complete; if
+// there is no file of that name but a recovered one, the damaged one has left its name already, and
+// that is it. Half-made copies go; one that cannot be deleted is in nobody's way yet.
 func FinishRecovery(path string) error {
 	_ = Remove(path + CompactingSuffix)
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
@@ -65,18 +66,20 @@ func AsideName(path string, now time.Time) string {
 	}
 }
 
-// ForgetOldest removes all but the newest files set aside; newest is one of them, whatever the clock says. Trouble with it
-// is not worth a failure.
+// ForgetOldest removes all but the newest files set aside; newest is one of them, whatever the
+// clock says. Trouble with it is not worth a failure.
 func ForgetOldest(path, newest string) {
-	names := slices.DeleteFunc(Asides(path), func(name string) bool { return filepath.Base(name) == filepath.Base(newest) })
+	names := slices.DeleteFunc(Asides(path), func(name string) bool {
+		return filepath.Base(name) == filepath.Base(newest)
+	})
 	for len(names) > keptDamaged-1 {
 		os.Remove(names[0])
 		names = names[1:]
 	}
 }
 
-// Exists is nil if there is a file at path to open, whatever its state, and else says why not. A recovery that a crash cut off
-// between its last two steps left one under another name.
+// Exists is nil if there is a file at path to open, whatever its state, and else says why not. A
+// recovery that a crash cut off between its last two steps left one under another name.
 func Exists(path string) error {
 	_, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {

@@ -11,7 +11,8 @@ import (
 )
 
 // ErrLocked says that another process holds the file.
-var ErrLocked = errors.New("another process has the file open: is vmsbridge (or vmscloud) already running? stop it first")
+var ErrLocked = errors.New("another process has the file open: is vmsbridge (or vmscloud) already running? stop " +
+	"it first")
 
 // Open opens a database, and says *DamageError where bbolt panics or finds the content wrong.
 func Open(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err error) {
@@ -37,14 +38,15 @@ func Open(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err erro
 		return nil, nil, err
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, nil, ErrLocked
-	case errors.As(err, &errno), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, bolterrors.ErrMaxSizeReached):
+	case errors.As(err, &errno), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist),
+		errors.Is(err, bolterrors.ErrMaxSizeReached):
 		return nil, nil, err
 	}
 	return nil, nil, Damaged(err)
 }
 
-// Abandon lets go of a database that panicked: Close might wait for a lock that the panic left behind. Its mapping stays,
-// and would keep the file locked.
+// Abandon lets go of a database that panicked: Close might wait for a lock that the panic left
+// behind. Its mapping stays, and would keep the file locked.
 func Abandon(file *os.File) {
 	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
 	_ = file.Close()

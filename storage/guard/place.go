@@ -9,7 +9,8 @@ import (
 )
 
 // ErrGone is wrapped by the errors of changes to a file that its name does not lead to any more.
-var ErrGone = errors.New("the file was moved away, deleted or replaced while it was open: put its folder back, or restart the program to begin anew")
+var ErrGone = errors.New("the file was moved away, deleted or replaced while it was open: put its folder back, or " +
+	"restart the program to begin anew")
 
 // InPlace is nil if path leads to the open file, and else wraps ErrGone. It costs two system calls.
 func InPlace(file *os.File, path string) error {
@@ -25,8 +26,8 @@ func InPlace(file *os.File, path string) error {
 	return err
 }
 
-// GiveToOwner gives a file that root has made to the owner of its folder, whose program would not start on it otherwise. The file is open, so
-// no link is followed.
+// GiveToOwner gives a file that root has made to the owner of its folder, whose program would not
+// start on it otherwise. The file is open, so no link is followed.
 func GiveToOwner(file *os.File) error {
 	info, err := os.Stat(filepath.Dir(file.Name()))
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 const (
 	watchEvery = 2 * time.Second
-	// watchGrace is how long what is gone may come back, as when a card is mounted again, before the program ends.
+	// watchGrace is how long what is gone may come back, as when a card is mounted again, before
+	// the program ends.
 	watchGrace = 30 * time.Second
 )
 
@@ -24,7 +25,8 @@ type Watch struct {
 	grace  time.Duration
 }
 
-// NewWatch watches folders, which must be there now, and what else can tell that it is in its place.
+// NewWatch watches folders, which must be there now, and what else can tell that it is in its
+// place.
 func NewWatch(log *slog.Logger, folders []string, more ...func() error) (*Watch, error) {
 	w := &Watch{log: log, checks: more, grace: watchGrace}
 	for _, path := range folders {
@@ -43,7 +45,8 @@ func NewWatch(log *slog.Logger, folders []string, more ...func() error) (*Watch,
 	return w, nil
 }
 
-// Gone looks now, and wraps ErrGone if something is not in its place. It is safe for concurrent use.
+// Gone looks now, and wraps ErrGone if something is not in its place. It is safe for concurrent
+// use.
 func (w *Watch) Gone() error {
 	for _, check := range w.checks {
 		if err := check(); errors.Is(err, ErrGone) {
@@ -55,7 +58,8 @@ func (w *Watch) Gone() error {
 	return nil
 }
 
-// Run looks every two seconds until ctx is done. What is gone for half a minute is an error: whoever manages the program starts it anew.
+// Run looks every two seconds until ctx is done. What is gone for half a minute is an error:
+// whoever manages the program starts it anew.
 func (w *Watch) Run(ctx context.Context) error {
 	var since time.Time
 	for {

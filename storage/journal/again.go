@@ -14,20 +14,25 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Again says which events are to be reported once more. Those that wait or are parked are never among them.
+// Again says which events are to be reported once more. Those that wait or are parked are never
+// among them.
 type Again struct {
-	// From and Upto are places in the outbox: events that entered it last at or after From, and before Upto. Upto 0: wherever.
+	// From and Upto are places in the outbox: events that entered it last at or after From, and
+	// before Upto. Upto 0: wherever.
 	From, Upto uint64
-	// Since and Until are times: events that had not ended before Since and began no later than Until. Zero: any.
+	// Since and Until are times: events that had not ended before Since and began no later than
+	// Until. Zero: any.
 	Since, Until time.Time
 }
 
 // lookAtMost bounds the events that one read transaction looks at.
 const lookAtMost = 4096
 
-// Again puts events that have left the outbox at its end once more: up to n of them, behind the id after, in the order of their ids.
-// It says how many, and where to go on, "" at the end. One that entered so is no longer among those before the places' Upto, if
-// that was LastPlace's next: whoever begins anew does not double them. It reads the events' heads, some hundred thousand a second.
+// Again puts events that have left the outbox at its end once more: up to n of them, behind the id
+// after, in the order of their ids. It says how many, and where to go on, "" at the end. One that
+// entered so is no longer among those before the places' Upto, if that was LastPlace's next:
+// whoever begins anew does not double them. It reads the events' heads, some hundred thousand a
+// second.
 func (j *Journal) Again(w Again, after string, n int) (queued int, next string, err error) {
 	ids, next, err := j.gone(w, after, n)
 	if err == nil && len(ids) > 0 {
@@ -72,7 +77,8 @@ func (j *Journal) gone(w Again, after string, n int) (ids [][]byte, next string,
 				return nil
 			}
 			next = string(k)
-			if h, err := form.ReadHead(v); err == nil && w.has(h) && guard.Bucket(tx, form.OutboxID).Get(k) == nil && guard.Bucket(tx, form.Parked).Get(k) == nil {
+			if h, err := form.ReadHead(v); err == nil && w.has(h) && guard.Bucket(tx, form.OutboxID).Get(k) == nil &&
+				guard.Bucket(tx, form.Parked).Get(k) == nil {
 				ids = append(ids, bytes.Clone(k))
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// What left the outbox since a place goes once more, at the end, once; what waits, is parked or was dropped does not.
+// What left the outbox since a place goes once more, at the end, once; what waits, is parked or was
+// dropped does not.
 func TestAgain(t *testing.T) {
 	path := sample.Path(t)
 	j := checked.Open(t, path, journal.Options{})
@@ -94,8 +95,11 @@ func TestAgain(t *testing.T) {
 	require.Len(t, waiting(), n/20+2)
 	ackAll()
 
-	require.Equal(t, 4, again(journal.Again{Since: at("gate", n-4).StartTimestamp.Time}, 10), "by time, whatever they were")
+	require.Equal(t, 4, again(journal.Again{Since: at("gate", n-4).StartTimestamp.Time}, 10),
+		"by time, whatever they were")
 	ackAll()
-	require.Equal(t, 5, again(journal.Again{Since: at("gate", 1).StartTimestamp.Time, Until: at("gate", 3).StartTimestamp.Time}, 10), "of the yard, too, also what was dropped, but not what is parked")
+	require.Equal(t, 5,
+		again(journal.Again{Since: at("gate", 1).StartTimestamp.Time, Until: at("gate", 3).StartTimestamp.Time}, 10),
+		"of the yard, too, also what was dropped, but not what is parked")
 	checked.Clean(t, j)
 }

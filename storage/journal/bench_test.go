@@ -18,8 +18,8 @@ import (
 
 // go test -run '^$' -bench Put -benchtime 2s ./storage/journal
 //
-// side=fsync is the floor: 4 KiB appended to a file beside the journal, and fdatasync. Both are done in turn, so that what
-// else the machine does hits both.
+// side=fsync is the floor: 4 KiB appended to a file beside the journal, and fdatasync. Both are
+// done in turn, so that what else the machine does hits both.
 func BenchmarkPut(b *testing.B) {
 	for _, writers := range []int{1, 32} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
@@ -48,7 +48,8 @@ func BenchmarkPut(b *testing.B) {
 						turn.wait()
 						began = time.Now()
 						if err == nil {
-							err = j.Put(sample.Event(fmt.Sprint("cam", w), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true)
+							err = j.Put(sample.Event(fmt.Sprint("cam", w), time.Duration(i)*time.Second,
+								time.Duration(i+1)*time.Second), true)
 						}
 						put := time.Since(began)
 						if err != nil {

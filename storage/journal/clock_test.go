@@ -13,8 +13,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestClockSteps steps the clock a thousand times, by up to forty years either way, while events come and go. The outbox
-// keeps the order in which they came, and nothing that waits or is parked is ever pruned.
+// TestClockSteps steps the clock a thousand times, by up to forty years either way, while events
+// come and go. The outbox keeps the order in which they came, and nothing that waits or is parked
+// is ever pruned.
 func TestClockSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	now := sample.Epoch

@@ -7,8 +7,9 @@ import (
 	"vmsbridge/storage/journal/vault"
 )
 
-// Compact writes the file anew without its free pages if it is larger than Options.CompactAbove and more than half of it is
-// free; else it does nothing. It is vault.File's Compact, and like that goes on beside all other calls.
+// Compact writes the file anew without its free pages if it is larger than Options.CompactAbove and
+// more than half of it is free; else it does nothing. It is vault.File's Compact, and like that
+// goes on beside all other calls.
 func (j *Journal) Compact(ctx context.Context) (vault.Compaction, error) {
 	s, err := j.OutboxStats()
 	if err != nil {

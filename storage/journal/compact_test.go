@@ -78,7 +78,8 @@ func TestCompact(t *testing.T) {
 	require.Equal(t, "7", string(v))
 }
 
-// TestCompactUnderLoad: what is changed in any way while the file is copied is as changed afterwards.
+// TestCompactUnderLoad: what is changed in any way while the file is copied is as changed
+// afterwards.
 func TestCompactUnderLoad(t *testing.T) {
 	path := sample.Path(t)
 	j := hollow(t, path, 1500)
@@ -95,7 +96,8 @@ func TestCompactUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				ev := sample.Event(fmt.Sprint("w", w), time.Duration(i%40)*time.Hour, time.Duration(i%40)*time.Hour+time.Duration(i)*time.Second)
+				ev := sample.Event(fmt.Sprint("w", w), time.Duration(i%40)*time.Hour,
+					time.Duration(i%40)*time.Hour+time.Duration(i)*time.Second)
 				began := time.Now()
 				if !assert.NoError(t, j.Put(ev, i%2 == 0)) {
 					return

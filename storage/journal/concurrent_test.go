@@ -13,8 +13,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestConcurrent has every method at work at once; under the race detector. In the end everything that was put was
-// acknowledged once, in order within its actor.
+// TestConcurrent has every method at work at once; under the race detector. In the end everything
+// that was put was acknowledged once, in order within its actor.
 func TestConcurrent(t *testing.T) {
 	j := open(t, sample.Path(t), Options{})
 	const writers, each = 8, 12

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// crashChild writes to the journal as fast as it can, and says on standard output what the journal has promised. It never
-// returns; the parent kills it.
+// crashChild writes to the journal as fast as it can, and says on standard output what the journal
+// has promised. It never returns; the parent kills it.
 func crashChild(path string) {
 	fail := func(err error) {
 		fmt.Println("error", err)

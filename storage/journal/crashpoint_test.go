@@ -66,8 +66,9 @@ func live(t *testing.T, seed uint64, steps int) history {
 	return h
 }
 
-// TestCrashAtEveryOperation: whatever operation the power goes at, and whatever the disk kept of what was not synced, the
-// journal opens undamaged, and holds exactly what it held after the last step that had returned, or after the next.
+// TestCrashAtEveryOperation: whatever operation the power goes at, and whatever the disk kept of
+// what was not synced, the journal opens undamaged, and holds exactly what it held after the last
+// step that had returned, or after the next.
 func TestCrashAtEveryOperation(t *testing.T) { crashEverywhere(t, 0, 16) }
 
 func crashEverywhere(t *testing.T, seed uint64, steps int) {
@@ -83,7 +84,8 @@ func crashEverywhere(t *testing.T, seed uint64, steps int) {
 			tried++
 		}
 	}
-	t.Logf("seed %d: %d operations in %d steps, %d states of the disk after a crash", seed, len(h.log), len(h.steps), tried)
+	t.Logf("seed %d: %d operations in %d steps, %d states of the disk after a crash", seed, len(h.log), len(h.steps),
+		tried)
 }
 
 func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) {
@@ -104,11 +106,13 @@ func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) 
 		want = h.states[done-1 : min(done+1, len(h.states))]
 	}
 	if !slices.Contains(want, got) {
-		t.Fatalf("%s, after %q: the journal holds\n%s\nand should hold\n%s", where, h.steps[max(done-1, 0)], shortened(got, 4000), shortened(want[0], 4000))
+		t.Fatalf("%s, after %q: the journal holds\n%s\nand should hold\n%s", where, h.steps[max(done-1, 0)],
+			shortened(got, 4000), shortened(want[0], 4000))
 	}
 }
 
-// TestCrashAtTheFirstStart: whatever a power cut leaves of a file that is being made, nothing was lost, and nothing is said to be.
+// TestCrashAtTheFirstStart: whatever a power cut leaves of a file that is being made, nothing was
+// lost, and nothing is said to be.
 func TestCrashAtTheFirstStart(t *testing.T) {
 	h := live(t, 0, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -123,7 +127,8 @@ func TestCrashAtTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestTorture goes on for TORTURE_FOR with longer lives, each from a seed of its own: scripts/torture journal.
+// TestTorture goes on for TORTURE_FOR with longer lives, each from a seed of its own:
+// scripts/torture journal.
 func TestTorture(t *testing.T) {
 	sample.Torture(t, func(t *testing.T, seed uint64) {
 		crashEverywhere(t, seed, 20+int(seed%80))
@@ -133,8 +138,8 @@ func TestTorture(t *testing.T) {
 	})
 }
 
-// TestCrashAtEveryOperationOfARecovery: whatever operation of a recovery the power goes at, the journal opens, and nothing is lost
-// that the damage did not hit.
+// TestCrashAtEveryOperationOfARecovery: whatever operation of a recovery the power goes at, the
+// journal opens, and nothing is lost that the damage did not hit.
 func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 	const events = 60
 	dir := sample.Folder(t)
@@ -147,7 +152,9 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 			return
 		}
 		for i := range events {
-			failed = errors.Join(failed, j.Put(sample.Event(fmt.Sprint("cam", i%3), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
+			failed = errors.Join(failed,
+				j.Put(sample.Event(fmt.Sprint("cam", i%3), time.Duration(i)*time.Second,
+					time.Duration(i+1)*time.Second), true))
 		}
 		b, err := os.ReadFile(path) // not closed in good order
 		failed = errors.Join(failed, j.Close())

@@ -1,18 +1,23 @@
-// Package journal keeps the bridge's events and the outbox of those that the service does not yet have, in one bbolt
-// file. It stands between what makes events (the agent, the local API) and what reports them (uplink/delivery); the
-// servers list events from it. The service side keeps its events in a journal too, without an outbox.
+// Package journal keeps the bridge's events and the outbox of those that the service does not yet
+// have, in one bbolt file. It stands between what makes events (the agent, the local API) and what
+// reports them (uplink/delivery); the servers list events from it. The service side keeps its
+// events in a journal too, without an outbox.
 //
 // What it promises:
 //
-//  1. When Put returns nil, the event is on the device, and so is its entry in the outbox: both are one transaction.
+//  1. When Put returns nil, the event is on the device, and so is its entry in the outbox: both are
+//     one transaction.
 //  2. The same id is one event: Put replaces.
-//  3. An entry leaves the outbox only by Ack, Park or Drop, and by Ack and Park only if the event was not put again in
-//     the meantime.
-//  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing twice that it has passed.
-//  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened. Where that
-//     cannot be done, for the disk is full, say, it is done as soon as it can.
+//  3. An entry leaves the outbox only by Ack, Park or Drop, and by Ack and Park only if the event
+//     was not put again in the meantime.
+//  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing
+//     twice that it has passed.
+//  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and
+//     Damage tells what happened. Where that cannot be done, for the disk is full, say, it is done
+//     as soon as it can.
 //
-// Events recorded under an untrue clock are put right by Settle, some at a time (provisional.go, settle.go).
+// Events recorded under an untrue clock are put right by Settle, some at a time (provisional.go,
+// settle.go).
 //
 // Its rooms, each of which knows only those below it:
 //
@@ -23,7 +28,8 @@
 //	table              rows, and what hangs together among them
 //	form               bytes, as form/format.md has them
 //
-// storage/guard is bbolt, and what it makes of damage; storage/boltfile is bbolt's pages, read without bbolt.
+// storage/guard is bbolt, and what it makes of damage; storage/boltfile is bbolt's pages, read
+// without bbolt.
 //
 // An example:
 //

@@ -12,9 +12,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Scan calls visit with the place and the actor of up to n entries of the outbox that stand after a place (0: all), oldest
-// first. It reads no events, so that a million entries cost little. visit is called within a read transaction and must not
-// call the journal. An entry keeps its place until it leaves the outbox, and no place is given twice.
+// Scan calls visit with the place and the actor of up to n entries of the outbox that stand after a
+// place (0: all), oldest first. It reads no events, so that a million entries cost little. visit is
+// called within a read transaction and must not call the journal. An entry keeps its place until it
+// leaves the outbox, and no place is given twice.
 func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID string)) error {
 	err := j.file.View(func(tx *bolt.Tx) error {
 		c := guard.Bucket(tx, form.Outbox).Cursor()
@@ -71,8 +72,8 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 	return j.tried(list, err)
 }
 
-// AckAll does for each entry what Ack does, in one transaction. renewed are the places of those that stay, because their
-// events were put again since they were read.
+// AckAll does for each entry what Ack does, in one transaction. renewed are the places of those
+// that stay, because their events were put again since they were read.
 func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
 	err = j.file.Do(func(t *table.Tx) error {
 		renewed = renewed[:0]
@@ -96,8 +97,8 @@ func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
 	return renewed, nil
 }
 
-// PutAll puts events in one transaction, in their order, as Put does each; all are stored, or none is. The error names the
-// first event that is to blame, if one is.
+// PutAll puts events in one transaction, in their order, as Put does each; all are stored, or none
+// is. The error names the first event that is to blame, if one is.
 func (j *Journal) PutAll(events []vms.Event, report bool) error {
 	type sealed struct {
 		event vms.Event

@@ -27,7 +27,9 @@ func TestScanLoadAckAll(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, last)
 	for i := range 6 {
-		require.NoError(t, j.Put(sample.Event(fmt.Sprint("cam", i%2), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
+		require.NoError(t,
+			j.Put(sample.Event(fmt.Sprint("cam", i%2), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second),
+				true))
 	}
 	places, actors := scanned(t, j, 0, 100)
 	require.Len(t, places, 6)

@@ -11,10 +11,12 @@ import (
 var (
 	// ErrNotFound is returned for an id that the journal (or that part of it) does not hold.
 	ErrNotFound = errors.New("no such event in the journal")
-	// ErrFull is wrapped by the errors of Put and all other changes when the disk (or the quota) is full. The journal is
-	// unchanged and goes on as soon as there is room; the caller may free some (the stills ring can be shrunk) and retry.
+	// ErrFull is wrapped by the errors of Put and all other changes when the disk (or the quota) is
+	// full. The journal is unchanged and goes on as soon as there is room; the caller may free some
+	// (the stills ring can be shrunk) and retry.
 	ErrFull = vault.ErrFull
-	// ErrGone is wrapped by the errors of all changes when the file was moved away, deleted or replaced while it was open.
+	// ErrGone is wrapped by the errors of all changes when the file was moved away, deleted or
+	// replaced while it was open.
 	ErrGone = guard.ErrGone
 	// ErrClosed is returned by every call after Close.
 	ErrClosed = vault.ErrClosed

@@ -18,8 +18,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestFaultAtAnyOperation fails one operation, or all from one on, with a full disk or a bad one. Nothing that was promised
-// is lost, also when a crash follows; the error says what it is; and it goes on when the disk is good again.
+// TestFaultAtAnyOperation fails one operation, or all from one on, with a full disk or a bad one.
+// Nothing that was promised is lost, also when a crash follows; the error says what it is; and it
+// goes on when the disk is good again.
 func TestFaultAtAnyOperation(t *testing.T) { failEverywhere(t, 0, 12, 9) }
 
 // failEverywhere fails every so many-th operation of a scenario.
@@ -63,7 +64,9 @@ func (f *faulty) fault(n int, _ witness.Op) int {
 func (f *faulty) run(rng *rand.Rand) (hit bool) {
 	dir := sample.Folder(f.t)
 	p := promises{events: map[string][]vms.Event{}, waits: map[string]bool{}, unsure: map[string]bool{}}
-	log := watchOrSkip(f.t, dir, f.fault, func(func(string)) { f.live(newScenario(filepath.Join(dir, "journal.db"), f.seed), &p) })
+	log := watchOrSkip(f.t, dir, f.fault, func(func(string)) {
+		f.live(newScenario(filepath.Join(dir, "journal.db"), f.seed), &p)
+	})
 	if f.t.Failed() {
 		f.t.FailNow()
 	}
@@ -83,14 +86,16 @@ func (f *faulty) run(rng *rand.Rand) (hit bool) {
 	return true
 }
 
-// promises are what a journal said is durable: of each event the versions from the last one promised on, and whether it waits.
+// promises are what a journal said is durable: of each event the versions from the last one
+// promised on, and whether it waits.
 type promises struct {
 	events map[string][]vms.Event
 	waits  map[string]bool
 	unsure map[string]bool // an attempt to change that failed
 }
 
-// live puts, replaces, acknowledges and compacts. It runs on the watched goroutine, where a failed require would end it.
+// live puts, replaces, acknowledges and compacts. It runs on the watched goroutine, where a failed
+// require would end it.
 func (f *faulty) live(s *scenario, p *promises) {
 	t := f.t
 	bad := func(err error, what string) bool {

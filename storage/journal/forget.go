@@ -12,9 +12,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Forget removes the events of the actors that gone names, ongoing ones too, and returns how many: those of an account that
-// was deleted. What waits in the outbox, is parked, or is still to be told to somebody stays. It reads every event's head,
-// in stretches, so that others come in between; events that are put meanwhile may stay.
+// Forget removes the events of the actors that gone names, ongoing ones too, and returns how many:
+// those of an account that was deleted. What waits in the outbox, is parked, or is still to be told
+// to somebody stays. It reads every event's head, in stretches, so that others come in between;
+// events that are put meanwhile may stay.
 func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 	var from []byte
 	for {
@@ -50,7 +51,8 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 	}
 }
 
-// forgettable reads a stretch of the events after a key. next is where to go on, nil at the end. A damaged event is nobody's.
+// forgettable reads a stretch of the events after a key. next is where to go on, nil at the end. A
+// damaged event is nobody's.
 func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]byte, next []byte, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		ids, next = nil, nil

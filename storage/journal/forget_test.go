@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Forget takes all that an actor has, ended or not, and nothing else; what waits to be reported stays.
+// Forget takes all that an actor has, ended or not, and nothing else; what waits to be reported
+// stays.
 func TestForget(t *testing.T) {
 	j := open(t, sample.Path(t), Options{})
 	want := 0

@@ -22,12 +22,14 @@ import (
 type Options struct {
 	// Log receives what someone should know of: damage, and what was recovered. Nil logs nothing.
 	Log *slog.Logger
-	// Registerer takes the metrics (vmsbridge_journal_…). Nil registers none. One journal a registerer.
+	// Registerer takes the metrics (vmsbridge_journal_…). Nil registers none. One journal a
+	// registerer.
 	Registerer prometheus.Registerer
-	// OnDamage is called when a damaged file was set aside and replaced: by Open before it returns, or later from
-	// whichever call found the damage. It must not call the journal.
+	// OnDamage is called when a damaged file was set aside and replaced: by Open before it returns,
+	// or later from whichever call found the damage. It must not call the journal.
 	OnDamage func(Damage)
-	// LockTimeout is how long Open waits for another process to let go of the journal; 0 means one second.
+	// LockTimeout is how long Open waits for another process to let go of the journal; 0 means one
+	// second.
 	LockTimeout time.Duration
 	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
 	MaxBytes int64
@@ -43,11 +45,13 @@ type Damage = vault.Damage
 // Cursor follows what is put: see Cursors.
 type Cursor = follow.Cursor
 
-// Journal is an open journal. All methods are safe for concurrent use; those that change it block until the change is on
-// the device, and several callers share one transaction. Reads never wait for a change in progress.
+// Journal is an open journal. All methods are safe for concurrent use; those that change it block
+// until the change is on the device, and several callers share one transaction. Reads never wait
+// for a change in progress.
 type Journal struct {
 	file *vault.File
-	// activity says when ongoing events were last known to go on, where it is later than what the file says.
+	// activity says when ongoing events were last known to go on, where it is later than what the
+	// file says.
 	activity *activity.Log
 	opts     Options
 	metrics  *metrics
@@ -67,13 +71,15 @@ type Journal struct {
 	outboxBytes atomic.Int64
 }
 
-// Open opens the journal at path, making it (mode 0600) if it does not exist; its directory must exist. A damaged file is
-// set aside beside it, as path + ".damaged-" + time, and what can be read of it is carried into a new one: see Damage. A
-// file in use gives ErrLocked, one of a newer version ErrNewer, and trouble of the system (permissions, full disk) its
-// own error; these three leave everything as it is.
+// Open opens the journal at path, making it (mode 0600) if it does not exist; its directory must
+// exist. A damaged file is set aside beside it, as path + ".damaged-" + time, and what can be read
+// of it is carried into a new one: see Damage. A file in use gives ErrLocked, one of a newer
+// version ErrNewer, and trouble of the system (permissions, full disk) its own error; these three
+// leave everything as it is.
 //
-// After an unclean end the whole file is read once to find damage early: before Open returns if it is small, and else beside all other
-// calls. What is found then is handled as any damage that shows while the journal is open.
+// After an unclean end the whole file is read once to find damage early: before Open returns if it
+// is small, and else beside all other calls. What is found then is handled as any damage that shows
+// while the journal is open.
 func Open(path string, opts Options) (*Journal, error) {
 	if opts.CompactAbove == 0 {
 		opts.CompactAbove = 32 << 20
@@ -83,11 +89,13 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	j := &Journal{
 		opts: opts, metrics: newMetrics(),
-		tries: map[string]int{}, shifts: map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){}, changed: make(chan struct{}, 1),
+		tries: map[string]int{}, shifts: map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){},
+		changed: make(chan struct{}, 1),
 	}
 	j.outboxBytes.Store(-1)
 	var err error
-	j.file, err = vault.Open(path, vault.Options{Log: opts.Log, Registerer: opts.Registerer, OnDamage: opts.OnDamage, Committed: j.committed,
+	j.file, err = vault.Open(path, vault.Options{Log: opts.Log, Registerer: opts.Registerer, OnDamage: opts.OnDamage,
+		Committed:   j.committed,
 		LockTimeout: opts.LockTimeout, MaxBytes: opts.MaxBytes, Now: opts.Now})
 	if err != nil {
 		return nil, err
@@ -103,7 +111,8 @@ func Open(path string, opts Options) (*Journal, error) {
 	return j, nil
 }
 
-// Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close does nothing.
+// Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close
+// does nothing.
 func (j *Journal) Close() error {
 	taken := j.takeActivity() == nil // else the next Open takes it over
 	return errors.Join(j.activity.Close(taken), j.file.Close())
@@ -119,7 +128,8 @@ func (j *Journal) openActivity(path string) (err error) {
 	}
 	if err := j.takeActivity(); err != nil {
 		if j.opts.Log != nil {
-			j.opts.Log.Warn("what went on at the end of the last run is noted beside the journal only; it is tried again", "error", err)
+			j.opts.Log.Warn("what went on at the end of the last run is noted beside the journal only; it is "+
+				"tried again", "error", err)
 		}
 		return nil
 	}
@@ -132,16 +142,19 @@ func (j *Journal) Damage() *Damage { return j.file.Damage() }
 // Begin begins a read transaction on the whole file, for a backup of it; whoever calls it ends it.
 func (j *Journal) Begin() (*bolt.Tx, error) { return j.file.Begin() }
 
-// Failing is why changes cannot be stored at the moment, as far as is known without trying; nil if all is well.
+// Failing is why changes cannot be stored at the moment, as far as is known without trying; nil if
+// all is well.
 func (j *Journal) Failing() error { return j.file.Failing() }
 
 // Probe tries whether changes can be stored, by one that changes nothing.
 func (j *Journal) Probe() error { return j.file.Probe() }
 
-// Doubtful says whether there is a reason to Probe: the last change could not be stored, or the disk is all but full.
+// Doubtful says whether there is a reason to Probe: the last change could not be stored, or the
+// disk is all but full.
 func (j *Journal) Doubtful() bool { return j.file.Doubtful() }
 
-// Check reads everything and compares it: page structure, checksums, the events with their places in the indexes, the
-// outbox with its ids and events. It reads the file's pages once, in order, some seconds for a million events. It changes nothing and
-// runs beside everything else; changes wait only while it begins. The error is one of reading; what is wrong is in the Report.
+// Check reads everything and compares it: page structure, checksums, the events with their places
+// in the indexes, the outbox with its ids and events. It reads the file's pages once, in order,
+// some seconds for a million events. It changes nothing and runs beside everything else; changes
+// wait only while it begins. The error is one of reading; what is wrong is in the Report.
 func (j *Journal) Check() (audit.Report, error) { return j.file.Check() }

@@ -101,14 +101,18 @@ func TestPutRefuses(t *testing.T) {
 		return ev
 	}
 	for name, ev := range map[string]vms.Event{
-		"no id":           change(func(ev *vms.Event) { ev.ID = "" }),
-		"no type":         change(func(ev *vms.Event) { ev.Type = "" }),
-		"no actor":        change(func(ev *vms.Event) { ev.ActorID = "" }),
-		"no start":        change(func(ev *vms.Event) { ev.StartTimestamp = vms.Time{} }),
-		"ends too early":  change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(sample.Epoch.Add(-time.Millisecond)) }),
-		"id not UTF-8":    change(func(ev *vms.Event) { ev.ID = "a\xff" }),
-		"long id":         change(func(ev *vms.Event) { ev.ID = string(make([]byte, 5000)) }),
-		"year 10000":      change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)) }),
+		"no id":    change(func(ev *vms.Event) { ev.ID = "" }),
+		"no type":  change(func(ev *vms.Event) { ev.Type = "" }),
+		"no actor": change(func(ev *vms.Event) { ev.ActorID = "" }),
+		"no start": change(func(ev *vms.Event) { ev.StartTimestamp = vms.Time{} }),
+		"ends too early": change(func(ev *vms.Event) {
+			ev.EndTimestamp = vms.Ptr(sample.Epoch.Add(-time.Millisecond))
+		}),
+		"id not UTF-8": change(func(ev *vms.Event) { ev.ID = "a\xff" }),
+		"long id":      change(func(ev *vms.Event) { ev.ID = string(make([]byte, 5000)) }),
+		"year 10000": change(func(ev *vms.Event) {
+			ev.EndTimestamp = vms.Ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+		}),
 		"empty data item": change(func(ev *vms.Event) { ev.Data = []vms.Data{{}} }),
 		"too big":         change(func(ev *vms.Event) { ev.AccountID = string(make([]byte, 1<<20)) }),
 	} {
@@ -121,7 +125,8 @@ func TestPutRefuses(t *testing.T) {
 
 func TestOddIDs(t *testing.T) {
 	j := open(t, sample.Path(t), Options{})
-	ids := []string{"a", "a\x00", "a\x00b", "\x00", "ä/ü ?&%+", "\u2028", "camera:1-2026-11-21T07:00:00.000+00:00", "<>\"'"}
+	ids := []string{"a", "a\x00", "a\x00b", "\x00", "ä/ü ?&%+", "\u2028", "camera:1-2026-11-21T07:00:00.000+00:00",
+		"<>\"'"}
 	for i, id := range ids {
 		ev := sample.Event("cam", 0, time.Second)
 		ev.ID, ev.ActorID = id, ids[(i+1)%len(ids)]
@@ -142,7 +147,8 @@ func TestOddIDs(t *testing.T) {
 func TestOutbox(t *testing.T) {
 	now := sample.Epoch
 	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
-	a, b, c := sample.Event("a", 0, sample.GoesOn), sample.Event("b", time.Second, 2*time.Second), sample.Event("a", 3*time.Second, sample.GoesOn)
+	a, b, c := sample.Event("a", 0, sample.GoesOn), sample.Event("b", time.Second, 2*time.Second),
+		sample.Event("a", 3*time.Second, sample.GoesOn)
 	for _, ev := range []vms.Event{a, b, c} {
 		require.NoError(t, j.Put(ev, true))
 		now = now.Add(time.Minute)
@@ -168,7 +174,9 @@ func TestOutbox(t *testing.T) {
 	j.Tried(a.ID)
 	second, err := j.Peek(1, nil)
 	require.NoError(t, err)
-	require.Equal(t, []Entry{{Event: ended, Place: first[0].Place, Revision: second[0].Revision, Attempts: 1, Since: sample.Epoch}}, second)
+	require.Equal(t,
+		[]Entry{{Event: ended, Place: first[0].Place, Revision: second[0].Revision, Attempts: 1, Since: sample.Epoch}},
+		second)
 	require.Greater(t, second[0].Revision, first[0].Revision)
 
 	skipped, err := j.Peek(10, func(actor string) bool { return actor == "a" })
@@ -181,11 +189,13 @@ func TestOutbox(t *testing.T) {
 	require.NoError(t, j.Park(b.ID, first[1].Revision, "no such camera"))
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
-	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: sample.Epoch.Add(2 * time.Minute), Events: 4, Bytes: s.Bytes, Free: s.Free}, s)
+	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: sample.Epoch.Add(2 * time.Minute), Events: 4, Bytes: s.Bytes,
+		Free: s.Free}, s)
 
 	parked, err := j.Parked()
 	require.NoError(t, err)
-	require.Equal(t, []ParkedEntry{{Event: b, Reason: "no such camera", At: now, Since: sample.Epoch.Add(time.Minute)}}, parked)
+	require.Equal(t, []ParkedEntry{{Event: b, Reason: "no such camera", At: now, Since: sample.Epoch.Add(time.Minute)}},
+		parked)
 	require.ErrorIs(t, j.Retry(c.ID), ErrNotFound)
 	require.NoError(t, j.Retry(b.ID))
 	third, err := j.Peek(10, nil)
@@ -345,17 +355,21 @@ func putMany(t testing.TB, j *Journal, list []vms.Event) {
 	}
 }
 
-// After a crash each event that goes on ends where it was last noted to go on, also one that was settled meanwhile or is stored again, and one
-// of which only its first note is known.
+// After a crash each event that goes on ends where it was last noted to go on, also one that was
+// settled meanwhile or is stored again, and one of which only its first note is known.
 func TestUnfinishedAfterACrash(t *testing.T) {
 	path := sample.Path(t)
 	j := open(t, path, Options{})
-	a, b, c := sample.Event("a", 0, sample.GoesOn), sample.Event("b", 0, sample.GoesOn), sample.Event("c", -time.Hour, sample.GoesOn)
+	a, b, c := sample.Event("a", 0, sample.GoesOn), sample.Event("b", 0, sample.GoesOn),
+		sample.Event("c", -time.Hour, sample.GoesOn)
 	require.NoError(t, j.Put(a, true))
-	for _, err := range j.Write(Record{Event: b, Report: true, Last: sample.Epoch.Add(300 * time.Millisecond)}, Record{Event: c, Era: 3}) {
+	for _, err := range j.Write(Record{Event: b, Report: true, Last: sample.Epoch.Add(300 * time.Millisecond)},
+		Record{Event: c, Era: 3}) {
 		require.NoError(t, err)
 	}
-	require.NoError(t, j.TouchAll(map[string]time.Time{a.ID: sample.Epoch.Add(7 * time.Second), c.ID: sample.Epoch.Add(9*time.Second - time.Hour), "unknown": sample.Epoch}))
+	require.NoError(t,
+		j.TouchAll(map[string]time.Time{a.ID: sample.Epoch.Add(7 * time.Second),
+			c.ID: sample.Epoch.Add(9*time.Second - time.Hour), "unknown": sample.Epoch}))
 	require.NoError(t, j.TouchAll(map[string]time.Time{a.ID: sample.Epoch.Add(8 * time.Second)}))
 	_, last, ok, err := j.Extent(3)
 	require.NoError(t, err)

@@ -11,11 +11,12 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value removes it. The key is 1
-// to 1024 bytes, the value at most 64 KiB.
+// SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value
+// removes it. The key is 1 to 1024 bytes, the value at most 64 KiB.
 func (j *Journal) SetMeta(key string, value []byte) error {
 	if key == "" || len(key) > 1024 || len(value) > 64<<10 {
-		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
+		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key,
+			len(key), len(value))
 	}
 	sealed := form.SealOwned(value)
 	err := j.file.Do(func(t *table.Tx) error {

@@ -15,9 +15,10 @@ func newMetrics() *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_journal_" + name, Help: help})
 	}
 	return &metrics{
-		puts:    counter("puts_total", "Events stored or replaced."),
-		pruned:  counter("pruned_events_total", "Events removed by age or number."),
-		dropped: counter("dropped_events_total", "Events whose report was given up because the outbox was full or they had waited too long."),
+		puts:   counter("puts_total", "Events stored or replaced."),
+		pruned: counter("pruned_events_total", "Events removed by age or number."),
+		dropped: counter("dropped_events_total",
+			"Events whose report was given up because the outbox was full or they had waited too long."),
 		damaged: counter("damaged_values_total", "Stored values that were skipped because they are damaged."),
 		listed:  counter("listed_entries_total", "Index entries read to answer lists."),
 	}
@@ -39,7 +40,9 @@ func (m *metrics) register(reg prometheus.Registerer, j *Journal) {
 		})
 	}
 	gauge("outbox_events", "Events that wait to be reported.", func(s Stats) float64 { return float64(s.Waiting) })
-	gauge("parked_events", "Events that the service refused for good.", func(s Stats) float64 { return float64(s.Parked) })
+	gauge("parked_events", "Events that the service refused for good.", func(s Stats) float64 {
+		return float64(s.Parked)
+	})
 	gauge("size_bytes", "Size of the journal's file.", func(s Stats) float64 { return float64(s.Bytes) })
 	gauge("outbox_oldest_age_seconds", "How long the oldest event has waited.", func(s Stats) float64 {
 		if s.Oldest.IsZero() {

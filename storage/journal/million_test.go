@@ -19,8 +19,9 @@ import (
 
 // go test -run '^$' -bench Million -benchtime 200x -timeout 30m ./storage/journal
 //
-// The events of a month and a half of 100 cameras: a million, of which every camera has 1 %, 1 % are of a rare type, and 1 %
-// fall into a stretch of time. first is a list's first page (100 events), deep one from its middle.
+// The events of a month and a half of 100 cameras: a million, of which every camera has 1 %, 1 %
+// are of a rare type, and 1 % fall into a stretch of time. first is a list's first page (100
+// events), deep one from its middle.
 func BenchmarkMillion(b *testing.B) {
 	events := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("JOURNAL_BENCH_EVENTS")); err == nil {
@@ -35,7 +36,8 @@ func BenchmarkMillion(b *testing.B) {
 		list := make([]vms.Event, min(50_000, events-from))
 		for i := range list {
 			n := from + i
-			list[i] = sample.Event(fmt.Sprint("cam", n%cameras), time.Duration(n)*4*time.Second, time.Duration(n*4+5)*time.Second)
+			list[i] = sample.Event(fmt.Sprint("cam", n%cameras), time.Duration(n)*4*time.Second,
+				time.Duration(n*4+5)*time.Second)
 			if n/cameras%100 == 0 {
 				list[i].Type = vms.TypeTamper
 				list[i].ID = list[i].NaturalID()
@@ -89,7 +91,8 @@ func BenchmarkMillion(b *testing.B) {
 	benchmarkCompact(b, j, events)
 }
 
-// benchmarkSize measures what a million events cost on disk, in memory, and at the start. It gives back the journal, opened again.
+// benchmarkSize measures what a million events cost on disk, in memory, and at the start. It gives
+// back the journal, opened again.
 func benchmarkSize(b *testing.B, path string, j *Journal) *Journal {
 	b.Run("put=one-more", func(b *testing.B) {
 		var took []time.Duration
@@ -180,7 +183,8 @@ func benchmarkCompact(b *testing.B, j *Journal, events int) {
 				default:
 				}
 				began := time.Now()
-				if err := j.Put(sample.Event("late", time.Duration(i)*time.Second, time.Duration(i)*time.Second), true); err != nil {
+				if err := j.Put(sample.Event("late", time.Duration(i)*time.Second, time.Duration(i)*time.Second),
+					true); err != nil {
 					b.Error(err)
 					return
 				}
@@ -192,7 +196,9 @@ func benchmarkCompact(b *testing.B, j *Journal, events int) {
 		wg.Wait()
 		require.NoError(b, err)
 		slices.Sort(took)
-		return map[string]float64{"before-MB": float64(c.Before) / 1e6, "after-MB": float64(c.After) / 1e6, "s": c.Took.Seconds(),
-			"held-ms": c.Held.Seconds() * 1e3, "put-p50-ms": took[len(took)/2].Seconds() * 1e3, "put-max-ms": took[len(took)-1].Seconds() * 1e3}
+		return map[string]float64{"before-MB": float64(c.Before) / 1e6, "after-MB": float64(c.After) / 1e6,
+			"s":       c.Took.Seconds(),
+			"held-ms": c.Held.Seconds() * 1e3, "put-p50-ms": took[len(took)/2].Seconds() * 1e3,
+			"put-max-ms": took[len(took)-1].Seconds() * 1e3}
 	})
 }

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Missing sums up the events that Trim has given up since the last time that the service was told of such.
+// Missing sums up the events that Trim has given up since the last time that the service was told
+// of such.
 type Missing struct {
 	Events   int            `json:"events"`
 	Bytes    int64          `json:"bytes"`

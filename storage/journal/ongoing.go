@@ -20,8 +20,9 @@ type Ongoing struct {
 	Last time.Time
 }
 
-// Touch notes, durably, that an ongoing event was still going on at last. It is not reported. An earlier time than the one
-// noted, and an event that has ended, change nothing; an unknown id gives ErrNotFound.
+// Touch notes, durably, that an ongoing event was still going on at last. It is not reported. An
+// earlier time than the one noted, and an event that has ended, change nothing; an unknown id gives
+// ErrNotFound.
 func (j *Journal) Touch(id string, last time.Time) error {
 	if _, err := j.Get(id); err != nil {
 		return fmt.Errorf("touch event: %w", err)
@@ -29,7 +30,8 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	return j.TouchAll(map[string]time.Time{id: last})
 }
 
-// TouchAll is Touch of several events, with one small write for all of them (package activity). Unknown ones are left out.
+// TouchAll is Touch of several events, with one small write for all of them (package activity).
+// Unknown ones are left out.
 func (j *Journal) TouchAll(last map[string]time.Time) error {
 	news := map[string]int64{}
 	err := j.file.View(func(tx *bolt.Tx) error {
@@ -51,7 +53,8 @@ func (j *Journal) TouchAll(last map[string]time.Time) error {
 	return nil
 }
 
-// lastOf is when an event was last known to go on, in milliseconds since 1970; noted is what the file says of it.
+// lastOf is when an event was last known to go on, in milliseconds since 1970; noted is what the
+// file says of it.
 func (j *Journal) lastOf(id string, noted []byte) int64 {
 	at := form.KeyMS(noted)
 	if later, ok := j.activity.Last(id); ok {
@@ -79,8 +82,8 @@ func (j *Journal) takeActivity() error {
 	})
 }
 
-// Unfinished is all events without an end, by id. At start-up these are the spans that a crash cut off (and those that
-// other programs reported as ongoing): the owner closes its own at Last.
+// Unfinished is all events without an end, by id. At start-up these are the spans that a crash cut
+// off (and those that other programs reported as ongoing): the owner closes its own at Last.
 func (j *Journal) Unfinished() ([]Ongoing, error) {
 	var list []Ongoing
 	err := j.file.View(func(tx *bolt.Tx) error {
@@ -102,7 +105,8 @@ func (j *Journal) Unfinished() ([]Ongoing, error) {
 	return list, nil
 }
 
-// OngoingOf is the events of these actors that have not ended, in no particular order. It reads no others.
+// OngoingOf is the events of these actors that have not ended, in no particular order. It reads no
+// others.
 func (j *Journal) OngoingOf(actors ...vms.Actor) ([]vms.Event, error) {
 	var list []vms.Event
 	err := j.file.View(func(tx *bolt.Tx) error {

@@ -11,14 +11,16 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// What goes on of an actor is found among its other events, those of other actors whose ids begin alike, and other types.
+// What goes on of an actor is found among its other events, those of other actors whose ids begin
+// alike, and other types.
 func TestOngoingOf(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "journal.db"), Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	start := time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 	put := func(actor, kind string, minute int, length time.Duration) string {
-		ev := vms.Event{Type: kind, StartTimestamp: vms.At(start.Add(time.Duration(minute) * time.Minute)), Span: true, ActorID: actor, ActorType: vms.ActorCamera}
+		ev := vms.Event{Type: kind, StartTimestamp: vms.At(start.Add(time.Duration(minute) * time.Minute)), Span: true,
+			ActorID: actor, ActorType: vms.ActorCamera}
 		if length > 0 {
 			ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(length))
 		}
@@ -36,7 +38,8 @@ func TestOngoingOf(t *testing.T) {
 			put("ca", kind, i, length)
 		}
 	}
-	got, err := j.OngoingOf(vms.Actor{Type: vms.ActorCamera, ID: "cam"}, vms.Actor{Type: vms.ActorBridge, ID: "cam"}, vms.Actor{Type: vms.ActorCamera, ID: "none"})
+	got, err := j.OngoingOf(vms.Actor{Type: vms.ActorCamera, ID: "cam"}, vms.Actor{Type: vms.ActorBridge, ID: "cam"},
+		vms.Actor{Type: vms.ActorCamera, ID: "none"})
 	require.NoError(t, err)
 	var ids []string
 	for _, ev := range got {

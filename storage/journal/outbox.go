@@ -14,12 +14,14 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Entry is an event that waits to be reported. Revision grows each time the event is put again; Ack and Park name it. Attempts is
-// how often Tried was called for it since it entered the outbox or since Open.
+// Entry is an event that waits to be reported. Revision grows each time the event is put again; Ack
+// and Park name it. Attempts is how often Tried was called for it since it entered the outbox or
+// since Open.
 type Entry = vms.Queued
 
-// Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips none). skip is called
-// within a read transaction and must not call the journal. Entries stay; an event's renewal keeps its place.
+// Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips
+// none). skip is called within a read transaction and must not call the journal. Entries stay; an
+// event's renewal keeps its place.
 func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 	var list []Entry
 	err := j.file.View(func(tx *bolt.Tx) error {
@@ -68,8 +70,9 @@ func (j *Journal) tried(list []Entry, err error) ([]Entry, error) {
 	return list, nil
 }
 
-// Ack removes an entry, durably, because the service has that revision of the event. If the event was put again since it
-// was read, the entry stays; so an id that does not wait, or waits with another revision, is no error.
+// Ack removes an entry, durably, because the service has that revision of the event. If the event
+// was put again since it was read, the entry stays; so an id that does not wait, or waits with
+// another revision, is no error.
 func (j *Journal) Ack(id string, revision uint64) error {
 	err := j.file.Do(func(t *table.Tx) error {
 		key, entry := t.Entry(id)

@@ -15,7 +15,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// An event stays its owner's, whichever way another one's is put, and the owner is kept beside it, never shown.
+// An event stays its owner's, whichever way another one's is put, and the owner is kept beside it,
+// never shown.
 func TestAnEventIsItsOwners(t *testing.T) {
 	path := sample.Path(t)
 	j, err := journal.Open(path, journal.Options{})

@@ -13,7 +13,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// ParkedEntry is an event that the service refused for good. It stays until Retry, Drop, or the next reported Put of it.
+// ParkedEntry is an event that the service refused for good. It stays until Retry, Drop, or the
+// next reported Put of it.
 type ParkedEntry struct {
 	Event    vms.Event
 	Reason   string    // what the service said
@@ -22,8 +23,8 @@ type ParkedEntry struct {
 	Attempts int       // how often it was tried
 }
 
-// Park moves an entry, durably, from the outbox to the parked ones, with the service's reason. As with Ack, an entry that
-// was renewed since stays in the outbox.
+// Park moves an entry, durably, from the outbox to the parked ones, with the service's reason. As
+// with Ack, an entry that was renewed since stays in the outbox.
 func (j *Journal) Park(id string, revision uint64, reason string) error {
 	j.stateMu.Lock()
 	tries := j.tries[id]
@@ -33,7 +34,8 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		return t.Park(key, id, form.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries})
+		return t.Park(key, id, form.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since,
+			Tries: tries})
 	})
 	if err != nil {
 		return fmt.Errorf("park event %q: %w", id, err)
@@ -67,7 +69,8 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 	return list, nil
 }
 
-// Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives ErrNotFound.
+// Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives
+// ErrNotFound.
 func (j *Journal) Retry(id string) error {
 	err := j.file.Do(func(t *table.Tx) error {
 		if id == "" || t.Bucket(form.Parked).Get([]byte(id)) == nil {
@@ -85,8 +88,8 @@ func (j *Journal) Retry(id string) error {
 	return nil
 }
 
-// Drop gives up reporting an event that is parked or waits in the outbox, durably. The event itself stays in the journal.
-// An id that is neither gives ErrNotFound.
+// Drop gives up reporting an event that is parked or waits in the outbox, durably. The event itself
+// stays in the journal. An id that is neither gives ErrNotFound.
 func (j *Journal) Drop(id string) error {
 	err := j.file.Do(func(t *table.Tx) error {
 		if id == "" {

@@ -113,7 +113,8 @@ func drawEvent(t *rapid.T) vms.Event {
 	ev.Type = rapid.SampledFrom(someTypes).Draw(t, "type")
 	ev.StartTimestamp, ev.EndTimestamp = drawTime(t, "start"), nil
 	if rapid.Bool().Draw(t, "ended") {
-		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "length")) * 250 * time.Millisecond))
+		ev.EndTimestamp = vms.Ptr(
+			ev.StartTimestamp.Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "length")) * 250 * time.Millisecond))
 	}
 	// Some ids stay when everything else changes.
 	if rapid.Bool().Draw(t, "natural") {
@@ -134,7 +135,8 @@ func drawQuery(t *rapid.T) vms.Query {
 	if rapid.IntRange(0, 2).Draw(t, "by type") == 0 {
 		q.Types = rapid.SliceOfN(rapid.SampledFrom(someTypes), 0, 2).Draw(t, "types")
 	}
-	for label, bound := range map[string]**vms.Time{"start gte": &q.StartGTE, "start lte": &q.StartLTE, "end gte": &q.EndGTE, "end lte": &q.EndLTE} {
+	for label, bound := range map[string]**vms.Time{"start gte": &q.StartGTE, "start lte": &q.StartLTE,
+		"end gte": &q.EndGTE, "end lte": &q.EndLTE} {
 		if rapid.IntRange(0, 3).Draw(t, "has "+label) == 0 {
 			v := drawTime(t, label)
 			*bound = &v

@@ -13,13 +13,15 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// An event that was recorded while the clock was untrue is provisional: it is of an era, a number of the owner's, and all times of
-// one era are wrong by the same. That is noted beside the event, and when the amount is known, Settle puts them all right, some at a
-// time (settle.go). The owner sees to it that none is reported before.
+// An event that was recorded while the clock was untrue is provisional: it is of an era, a number
+// of the owner's, and all times of one era are wrong by the same. That is noted beside the event,
+// and when the amount is known, Settle puts them all right, some at a time (settle.go). The owner
+// sees to it that none is reported before.
 
-// Announce says by how much an era's times are wrong, before Settle puts them right. It waits for nothing. From then on PutProvisional
-// stores events of that era with their right times, so whoever made one need not know; and an event that is put under the id that one
-// of the era will get is that event.
+// Announce says by how much an era's times are wrong, before Settle puts them right. It waits for
+// nothing. From then on PutProvisional stores events of that era with their right times, so whoever
+// made one need not know; and an event that is put under the id that one of the era will get is
+// that event.
 func (j *Journal) Announce(era uint32, shift time.Duration) {
 	j.settling.Store(&settlement{era: era, shift: shift})
 	j.stateMu.Lock()
@@ -35,12 +37,14 @@ func (j *Journal) shiftOf(era uint32) (shift time.Duration, known bool) {
 	return shift, known
 }
 
-// PutProvisional is Put for an event whose times are of an era; 0 is none. Put leaves the note of an event that is put again.
+// PutProvisional is Put for an event whose times are of an era; 0 is none. Put leaves the note of
+// an event that is put again.
 func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 	return j.Write(Record{Event: ev, Report: report, Era: era})[0]
 }
 
-// Extent is the first and the last time of an era's events, as they are stored: of their starts, ends and last known activity.
+// Extent is the first and the last time of an era's events, as they are stored: of their starts,
+// ends and last known activity.
 func (j *Journal) Extent(era uint32) (from, to time.Time, ok bool, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		ok = false

@@ -12,8 +12,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestSettle puts the events of an untrue clock right: those that wait, that go on, that are parked, that nobody is to be told of. Each
-// is once there, in its old place, and what comes later of the same event replaces it.
+// TestSettle puts the events of an untrue clock right: those that wait, that go on, that are
+// parked, that nobody is to be told of. Each is once there, in its old place, and what comes later
+// of the same event replaces it.
 func TestSettle(t *testing.T) {
 	const by = 20000*24*time.Hour + 1234*time.Millisecond
 	path := sample.Path(t)
@@ -22,7 +23,8 @@ func TestSettle(t *testing.T) {
 	defer func() { require.NoError(t, j.Close()) }()
 	follower := broker(t, j)
 	untrue := func(actor string, start, end time.Duration) vms.Event { return sample.Event(actor, start-by, end-by) }
-	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second), sample.Event("on", 2*time.Second-by, sample.GoesOn)
+	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second),
+		sample.Event("on", 2*time.Second-by, sample.GoesOn)
 	require.NoError(t, j.Put(sample.Event("true", 0, time.Second), true))
 	require.NoError(t, j.PutProvisional(ended, true, 5))
 	require.NoError(t, j.PutProvisional(goesOnHere, true, 5))
@@ -68,7 +70,8 @@ func TestSettle(t *testing.T) {
 		require.Equal(t, e.Event.NaturalID(), e.Event.ID)
 	}
 	require.Equal(t, []string{"true", "ended", "on", "other", "ended"}, got, "in their old order")
-	require.True(t, entries[1].Event.StartTimestamp.Equal(sample.Epoch.Add(time.Second+time.Millisecond)), "beside its twin")
+	require.True(t, entries[1].Event.StartTimestamp.Equal(sample.Epoch.Add(time.Second+time.Millisecond)),
+		"beside its twin")
 	require.True(t, entries[3].Event.StartTimestamp.Equal(other.StartTimestamp.Time), "of another era")
 	require.Contains(t, entries[2].Event.DataSchemas, "vms.test.v1")
 	var data struct{ Clock string }
@@ -106,8 +109,8 @@ func broker(t testing.TB, j *Journal) *Cursor {
 	return list[0]
 }
 
-// sortedTail is the actors of what a cursor reads, of which those from n on are in the order of their names: they were settled in the order
-// of their ids.
+// sortedTail is the actors of what a cursor reads, of which those from n on are in the order of
+// their names: they were settled in the order of their ids.
 func sortedTail(t testing.TB, c *Cursor, n int) []string {
 	t.Helper()
 	changes, err := c.Read(0, 1000)
@@ -121,8 +124,9 @@ func sortedTail(t testing.TB, c *Cursor, n int) []string {
 	return names
 }
 
-// TestSettleInPieces puts more events right than one transaction takes, with a restart in between as after a crash, while what went on ends
-// under its right time: it is one event, before its turn has come and after.
+// TestSettleInPieces puts more events right than one transaction takes, with a restart in between
+// as after a crash, while what went on ends under its right time: it is one event, before its turn
+// has come and after.
 func TestSettleInPieces(t *testing.T) {
 	const by, n = 300 * 24 * time.Hour, 3*settlePiece + settlePiece/2
 	path := sample.Path(t)
@@ -180,8 +184,9 @@ func TestSettleInPieces(t *testing.T) {
 	}
 }
 
-// An event that was stamped with an untrue time may come when the era's error is known, for a disk may take seconds: it gets its right
-// time, and is the same event as its older version and its newer one.
+// An event that was stamped with an untrue time may come when the era's error is known, for a disk
+// may take seconds: it gets its right time, and is the same event as its older version and its
+// newer one.
 func TestProvisionalAfterTheAnnouncement(t *testing.T) {
 	const by = 300 * 24 * time.Hour
 	j := open(t, sample.Path(t), Options{})
@@ -202,7 +207,8 @@ func TestProvisionalAfterTheAnnouncement(t *testing.T) {
 	require.NoError(t, err)
 	var got []string
 	for _, ev := range page.Events {
-		got = append(got, fmt.Sprint(ev.ActorID, " ", ev.StartTimestamp.Sub(sample.Epoch), " ", ev.EndTimestamp.Sub(sample.Epoch)))
+		got = append(got, fmt.Sprint(ev.ActorID, " ", ev.StartTimestamp.Sub(sample.Epoch), " ",
+			ev.EndTimestamp.Sub(sample.Epoch)))
 	}
 	require.ElementsMatch(t, []string{"cam 1s 7s", "other 2s 4s", "third 5s 6s"}, got)
 	_, _, ok, err := j.Extent(5)

@@ -15,8 +15,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// One transaction removes pruneBatch events at first, and then as many as it can in pruneHold, so that a Put waits briefly; on a fast
-// disk that is many, and the pages that every transaction writes (branches, the list of free pages) are written less often.
+// One transaction removes pruneBatch events at first, and then as many as it can in pruneHold, so
+// that a Put waits briefly; on a fast disk that is many, and the pages that every transaction
+// writes (branches, the list of free pages) are written less often.
 const (
 	pruneBatch     = 500
 	pruneBatchMost = 8000
@@ -27,17 +28,17 @@ const (
 type Retention struct {
 	// Before lets events go that ended earlier. The zero time lets none go by age.
 	Before time.Time
-	// Keep lets the oldest events (by start) go where there are more than so many that the service has. 0 lets none go by
-	// number.
+	// Keep lets the oldest events (by start) go where there are more than so many that the service
+	// has. 0 lets none go by number.
 	Keep int
 	// Oldest lets so many of the oldest events (by start) go, of those of the actors that Of names.
 	Oldest int
 	Of     func(vms.Actor) bool
 }
 
-// Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox or for a cursor, or are parked stay
-// whatever their age, and do not count for Keep. It may be called at any time beside everything else; the space is reused,
-// and Compact gives it back.
+// Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox
+// or for a cursor, or are parked stay whatever their age, and do not count for Keep. It may be
+// called at any time beside everything else; the space is reused, and Compact gives it back.
 func (j *Journal) Prune(r Retention) (int, error) {
 	total := 0
 	if !r.Before.IsZero() {
@@ -113,7 +114,8 @@ func (j *Journal) prune(limit int64, n int, of func(vms.Actor) bool) (total int,
 	return total, nil
 }
 
-// nextBatch is how many events the next transaction may remove, by how long one of the last size took.
+// nextBatch is how many events the next transaction may remove, by how long one of the last size
+// took.
 func nextBatch(batch int, took time.Duration) int {
 	switch {
 	case took < pruneHold/2:
@@ -124,9 +126,10 @@ func nextBatch(batch int, took time.Duration) int {
 	return batch
 }
 
-// pruneCandidates reads a stretch of the index by time, after a place. The keys are the index's; next is where to go on, nil
-// at the end.
-func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.Actor) bool) (keys [][]byte, next []byte, err error) {
+// pruneCandidates reads a stretch of the index by time, after a place. The keys are the index's;
+// next is where to go on, nil at the end.
+func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.Actor) bool) (keys [][]byte,
+	next []byte, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		keys, next = nil, nil
 		looked, more := 0, false
@@ -156,7 +159,8 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.
 	return keys, next, err
 }
 
-// pruneAt removes the event at a key of the index by time, if it still is there, ended, and reported.
+// pruneAt removes the event at a key of the index by time, if it still is there, ended, and
+// reported.
 func pruneAt(t *table.Tx, key []byte, limit int64) (bool, error) {
 	n := form.GroupLen(key, 0)
 	place := key[n:]

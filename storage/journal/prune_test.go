@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestPruneByNumber: the oldest that the service has go, and none that it has not, whatever their age and number.
+// TestPruneByNumber: the oldest that the service has go, and none that it has not, whatever their
+// age and number.
 func TestPruneByNumber(t *testing.T) {
 	j := open(t, sample.Path(t), Options{})
 	var ids []string

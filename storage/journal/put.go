@@ -23,22 +23,24 @@ type Record struct {
 	Last time.Time
 }
 
-// Put stores ev, replacing the event of the same id. When it returns nil, ev is on the device. With report set, the same
-// transaction puts it into the outbox: an event that already waits there keeps its place but gets a new revision, and one
-// that was parked waits again, at the end. Without report, an entry that waits keeps waiting, and will be reported as
-// the event is then.
+// Put stores ev, replacing the event of the same id. When it returns nil, ev is on the device. With
+// report set, the same transaction puts it into the outbox: an event that already waits there keeps
+// its place but gets a new revision, and one that was parked waits again, at the end. Without
+// report, an entry that waits keeps waiting, and will be reported as the event is then.
 //
-// An event with an owner takes the place of no other owner's: that is vms.ErrOwned, and changes nothing. One without an owner takes
-// any place, and one that is stored without an owner gives way to any.
+// An event with an owner takes the place of no other owner's: that is vms.ErrOwned, and changes
+// nothing. One without an owner takes any place, and one that is stored without an owner gives way
+// to any.
 //
-// ev must have an id, a type, an actor id and a start; an end before the start is refused (ErrInvalid). Nothing of ev is
-// kept. A full disk gives ErrFull and changes nothing.
+// ev must have an id, a type, an actor id and a start; an end before the start is refused
+// (ErrInvalid). Nothing of ev is kept. A full disk gives ErrFull and changes nothing.
 func (j *Journal) Put(ev vms.Event, report bool) error {
 	return j.Write(Record{Event: ev, Report: report})[0]
 }
 
-// Write is Put of several events, in their order, with an error for each. They share a transaction, as far as one takes them: a disk that
-// takes seconds over each costs the last of them no more than the first.
+// Write is Put of several events, in their order, with an error for each. They share a transaction,
+// as far as one takes them: a disk that takes seconds over each costs the last of them no more than
+// the first.
 func (j *Journal) Write(list ...Record) []error {
 	errs := make([]error, len(list))
 	var apply []func(*table.Tx) error
@@ -71,7 +73,8 @@ func (j *Journal) change(r Record) (func(*table.Tx) error, error) {
 		if r.Era == 0 {
 			return j.putLast(t, ev, body, r)
 		}
-		// Transactions come one after the other: what is announced after this one's beginning, Settle finds in the file.
+		// Transactions come one after the other: what is announced after this one's beginning,
+		// Settle finds in the file.
 		if shift, announced := j.shiftOf(r.Era); announced {
 			ev, body, err := form.SealChecked(ev.Retimed(func(at time.Time) time.Time { return at.Add(shift) }))
 			if err != nil {
@@ -105,7 +108,8 @@ func (j *Journal) putLast(t *table.Tx, ev vms.Event, body []byte, r Record) erro
 	return nil
 }
 
-// mayReplace refuses an event whose place is another owner's. It is asked before anything is written.
+// mayReplace refuses an event whose place is another owner's. It is asked before anything is
+// written.
 func mayReplace(t *table.Tx, ev vms.Event) error {
 	if ev.Owner == "" {
 		return nil
@@ -131,7 +135,8 @@ func (j *Journal) put(t *table.Tx, ev vms.Event, body []byte, report bool) error
 		t.Bytes += int64(len(body))
 	}
 	if old != nil {
-		// A damaged old value leaves its index entries behind; lists skip them, and Check names them.
+		// A damaged old value leaves its index entries behind; lists skip them, and Check names
+		// them.
 		if h, err := form.ReadHead(old); err == nil {
 			sequence = h.Sequence
 			if err := t.DropStale(ev.ID, h, form.HeadOf(ev)); err != nil {

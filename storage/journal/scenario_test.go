@@ -22,7 +22,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// scenario is a life of a journal, the same for the same seed: everything that changes one, in any order.
+// scenario is a life of a journal, the same for the same seed: everything that changes one, in any
+// order.
 type scenario struct {
 	path string
 	rng  *rand.Rand
@@ -127,7 +128,8 @@ func (s *scenario) event() vms.Event {
 		ev.EndTimestamp = nil
 	}
 	if s.rng.IntN(6) == 0 { // one that needs pages of its own
-		d, _ := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": "x", "text": strings.Repeat("x", s.rng.IntN(20_000))})
+		d, _ := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": "x",
+			"text": strings.Repeat("x", s.rng.IntN(20_000))})
 		ev.SetData(d)
 	}
 	return ev

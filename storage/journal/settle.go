@@ -10,7 +10,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// settlePiece is how many events one call of Settle puts right: a transaction that others wait for no longer than for a slow disk.
+// settlePiece is how many events one call of Settle puts right: a transaction that others wait for
+// no longer than for a slow disk.
 const settlePiece = 100
 
 // settlement is what Settle has begun and not ended.
@@ -20,13 +21,16 @@ type settlement struct {
 	change func(vms.Event) vms.Event
 }
 
-// Settle moves all times of some of an era's events by shift, and their ids with them, in one transaction: where they wait to be
-// reported, are parked or go on they do so under the new id, in the same place. change, if it is not nil, may change each further, but
-// not its id, type, actor and times. It says how many events there were, and whether there are more: then it is to be called again, with
-// the same, until there are none. In between others may write, and an event that is put under the id that one of the rest will get is
-// that event, as if all had been moved at once. So that this holds after a crash too, call it before anything is put. An era without
-// events is no error.
-func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event) vms.Event) (n int, more bool, err error) {
+// Settle moves all times of some of an era's events by shift, and their ids with them, in one
+// transaction: where they wait to be reported, are parked or go on they do so under the new id, in
+// the same place. change, if it is not nil, may change each further, but not its id, type, actor
+// and times. It says how many events there were, and whether there are more: then it is to be
+// called again, with the same, until there are none. In between others may write, and an event that
+// is put under the id that one of the rest will get is that event, as if all had been moved at
+// once. So that this holds after a crash too, call it before anything is put. An era without events
+// is no error.
+func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event) vms.Event) (n int, more bool,
+	err error) {
 	s := &settlement{era, shift, change}
 	before := j.settling.Swap(s)
 	err = j.file.Do(func(t *table.Tx) error {
@@ -67,7 +71,8 @@ func (j *Journal) settle(t *table.Tx, id string, s *settlement) (bool, error) {
 	return true, j.retime(t, ev, h, s.shift, s.change)
 }
 
-// settleFirst puts that event right of which ev, about to be put, is a newer version: an event has one id.
+// settleFirst puts that event right of which ev, about to be put, is a newer version: an event has
+// one id.
 func (j *Journal) settleFirst(t *table.Tx, ev vms.Event) error {
 	s := j.settling.Load()
 	if s == nil {
@@ -82,12 +87,14 @@ func (j *Journal) settleFirst(t *table.Tx, ev vms.Event) error {
 }
 
 // retime moves one event.
-func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Duration, change func(vms.Event) vms.Event) error {
+func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Duration,
+	change func(vms.Event) vms.Event) error {
 	ev := old.Retimed(func(at time.Time) time.Time { return at.Add(shift) })
 	if change != nil {
 		ev = change(ev)
 	}
-	// Two events of one actor and type cannot have begun in the same millisecond; one of another clock may seem to.
+	// Two events of one actor and type cannot have begun in the same millisecond; one of another
+	// clock may seem to.
 	for ev.ID != old.ID && t.Bucket(form.Events).Get([]byte(ev.ID)) != nil {
 		ev = ev.Retimed(func(at time.Time) time.Time { return at.Add(time.Millisecond) })
 	}

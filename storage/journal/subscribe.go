@@ -37,7 +37,8 @@ func (j *Journal) committed(t *table.Tx) {
 	}
 }
 
-// Cursors opens the cursors of these names, in their order, and forgets all others, durably: see follow.Followers. Call it once after Open.
+// Cursors opens the cursors of these names, in their order, and forgets all others, durably: see
+// follow.Followers. Call it once after Open.
 func (j *Journal) Cursors(names ...string) ([]*Cursor, error) { return j.followers.Open(names...) }
 
 func (j *Journal) signal() {
@@ -47,13 +48,14 @@ func (j *Journal) signal() {
 	}
 }
 
-// Changed has a value after something entered the outbox, and at Open if something waits there. One value may stand for
-// many entries.
+// Changed has a value after something entered the outbox, and at Open if something waits there. One
+// value may stand for many entries.
 func (j *Journal) Changed() <-chan struct{} { return j.changed }
 
-// Subscribe calls f with every event that is put from now on, once it is durable and before its Put returns, in the order
-// of the commits. f must not block and must not call a method that changes the journal; the event's slices are shared
-// and must not be changed. After cancel returns, no new call begins.
+// Subscribe calls f with every event that is put from now on, once it is durable and before its Put
+// returns, in the order of the commits. f must not block and must not call a method that changes
+// the journal; the event's slices are shared and must not be changed. After cancel returns, no new
+// call begins.
 func (j *Journal) Subscribe(f func(vms.Event)) (cancel func()) {
 	j.stateMu.Lock()
 	defer j.stateMu.Unlock()

@@ -13,17 +13,20 @@ import (
 
 // Caps bound what waits to be reported.
 type Caps struct {
-	// MaxBytes is what the waiting events may take up; 0: no cap. An eighth of it is a reserve for what is worth more than
-	// motion: motion has to go when it would be touched, everything else only when it is used up.
+	// MaxBytes is what the waiting events may take up; 0: no cap. An eighth of it is a reserve for
+	// what is worth more than motion: motion has to go when it would be touched, everything else
+	// only when it is used up.
 	MaxBytes int64
-	// Before lets events go that have waited since an earlier time; the zero time lets none go by age.
+	// Before lets events go that have waited since an earlier time; the zero time lets none go by
+	// age.
 	Before time.Time
 }
 
-// Trim gives up reporting events that do not fit caps: those that have ended, of the least worth first, among those the
-// oldest. They stay in the journal like events that the service has, until Prune lets them go. In the same transaction it
-// puts the event that tell makes of all that is missing, to be reported: one event that grows until the service has it. tell
-// must give it Missing.Start as its start.
+// Trim gives up reporting events that do not fit caps: those that have ended, of the least worth
+// first, among those the oldest. They stay in the journal like events that the service has, until
+// Prune lets them go. In the same transaction it puts the event that tell makes of all that is
+// missing, to be reported: one event that grows until the service has it. tell must give it
+// Missing.Start as its start.
 //
 // It is cheap while nothing is over the caps, and else reads the outbox twice. One call at a time.
 func (j *Journal) Trim(caps Caps, tell func(Missing) vms.Event) (dropped int, err error) {

@@ -14,8 +14,10 @@ import (
 // gapEvent is the event that tells of what is missing.
 func gapEvent(m Missing) vms.Event {
 	ev := vms.Event{Type: vms.TypeDeviceStatus, StartTimestamp: m.Start, EndTimestamp: vms.Ptr(m.To.Time), Span: true,
-		AccountID: "acc-1", ActorID: "bridge-1", ActorType: vms.ActorBridge, ActorAccountID: "acc-1", CreatorID: vms.CreatorHealth}
-	ev.SetData(vms.CreatorDetails(vms.CreatorHealth, vms.CreatorInfo{ID: "b", Vendor: "v", Reason: fmt.Sprintf("%d events", m.Events)}))
+		AccountID: "acc-1", ActorID: "bridge-1", ActorType: vms.ActorBridge, ActorAccountID: "acc-1",
+		CreatorID: vms.CreatorHealth}
+	ev.SetData(vms.CreatorDetails(vms.CreatorHealth,
+		vms.CreatorInfo{ID: "b", Vendor: "v", Reason: fmt.Sprintf("%d events", m.Events)}))
 	ev.ID = ev.NaturalID()
 	return ev
 }
@@ -52,7 +54,8 @@ func TestTrimDropsTheLeastWorthFirst(t *testing.T) {
 		at := time.Duration(i+1) * time.Minute
 		put(vms.TypeMotion, at, time.Second)
 		if i%10 == 0 {
-			valuable = append(valuable, put(vms.TypeDeviceStatus, at+10*time.Second, time.Second), put(vms.TypeTamper, at+20*time.Second, time.Second))
+			valuable = append(valuable, put(vms.TypeDeviceStatus, at+10*time.Second, time.Second),
+				put(vms.TypeTamper, at+20*time.Second, time.Second))
 		}
 		if i%4 == 0 {
 			long = append(long, put(vms.TypeMotion, at+30*time.Second, 20*time.Second))
@@ -68,11 +71,13 @@ func TestTrimDropsTheLeastWorthFirst(t *testing.T) {
 	require.Positive(t, n)
 	ids, left := outboxIDs(t, j)
 	require.LessOrEqual(t, left, total*3/4+4096)
-	require.Subset(t, ids, append(append([]string{ongoing}, valuable...), long...), "only short motion goes as long as there is some")
+	require.Subset(t, ids, append(append([]string{ongoing}, valuable...), long...),
+		"only short motion goes as long as there is some")
 	gap := ids[len(ids)-1]
 	require.Contains(t, gap, "bridge-1-")
 
-	// More goes: the same event tells of all of it, also after a restart. Then it is the long ones' turn, and nothing else.
+	// More goes: the same event tells of all of it, also after a restart. Then it is the long ones'
+	// turn, and nothing else.
 	require.NoError(t, j.Close())
 	j = open(t, path, Options{})
 	more, err := j.Trim(Caps{MaxBytes: total / 3}, gapEvent)
@@ -110,7 +115,8 @@ func TestTrimByAge(t *testing.T) {
 	now := sample.Epoch
 	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
 	for i := range 1200 { // more than a batch
-		require.NoError(t, j.Put(sample.Event("cam0", time.Duration(i)*time.Minute, time.Duration(i)*time.Minute+time.Second), true))
+		require.NoError(t,
+			j.Put(sample.Event("cam0", time.Duration(i)*time.Minute, time.Duration(i)*time.Minute+time.Second), true))
 		now = now.Add(time.Minute)
 	}
 	n, err := j.Trim(Caps{Before: sample.Epoch}, gapEvent)
@@ -128,7 +134,8 @@ func TestTrimByAge(t *testing.T) {
 func TestTrimTally(t *testing.T) {
 	j := open(t, sample.Path(t), Options{})
 	for i := range 20 {
-		require.NoError(t, j.Put(sample.Event("cam0", time.Duration(i)*time.Minute, time.Duration(i+1)*time.Minute), true))
+		require.NoError(t, j.Put(sample.Event("cam0", time.Duration(i)*time.Minute, time.Duration(i+1)*time.Minute),
+			true))
 	}
 	_, err := j.Trim(Caps{MaxBytes: 1 << 30}, gapEvent)
 	require.NoError(t, err)

@@ -28,8 +28,8 @@ func (p *trimming) any() bool {
 	return p.aged
 }
 
-// surveyOutbox sums up what waits and decides how much of each rank has to go: motion to a quarter of room once the reserve
-// is touched, the rest to the reserve once that is used up.
+// surveyOutbox sums up what waits and decides how much of each rank has to go: motion to a quarter
+// of room once the reserve is touched, the rest to the reserve once that is used up.
 func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 	var p *trimming
 	err := j.file.View(func(tx *bolt.Tx) error {
@@ -63,7 +63,8 @@ func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 	return p, err
 }
 
-// eachWaiting calls f with the entries after a place, with the head of their events and the size of these, until f says no.
+// eachWaiting calls f with the entries after a place, with the head of their events and the size of
+// these, until f says no.
 func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e form.Entry, h form.Head, size int) bool) error {
 	events, c := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox).Cursor()
 	for k, v := c.Seek(form.SequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {

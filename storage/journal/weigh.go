@@ -10,7 +10,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Size is how many bytes the event of an id takes, without what the indexes have of it; 0 if there is none.
+// Size is how many bytes the event of an id takes, without what the indexes have of it; 0 if there
+// is none.
 func (j *Journal) Size(id string) (n int, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		n = len(guard.Bucket(tx, form.Events).Get([]byte(id)))
@@ -22,8 +23,8 @@ func (j *Journal) Size(id string) (n int, err error) {
 // weighStretch is how many events Weigh reads at a time, so that it holds up no pages for long.
 const weighStretch = 4000
 
-// Weigh calls visit with the actor of each event and how many bytes it takes, as Size has it. It reads every event's head; events that
-// are put or removed meanwhile may be missing.
+// Weigh calls visit with the actor of each event and how many bytes it takes, as Size has it. It
+// reads every event's head; events that are put or removed meanwhile may be missing.
 func (j *Journal) Weigh(visit func(actor vms.Actor, bytes int)) error {
 	for from := []byte(nil); ; {
 		looked := 0

@@ -11,11 +11,14 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// acceptance is nil if a 2xx on the report of an event says that the service has it. The interface does not show what that
-// answer holds, so it need not be the stored event; but it must be one that a service gives, and what stands between does not:
+// acceptance is nil if a 2xx on the report of an event says that the service has it. The interface
+// does not show what that answer holds, so it need not be the stored event; but it must be one that
+// a service gives, and what stands between does not:
 //
-//   - JSON: the event, something about it, or a word such as {"status":"ok"}. It must not name another event, nor be an error.
-//   - nothing, with 201, 202 or 204; with 201 or 202 also a plain text. A 200 with nothing or with a text is anyone's.
+//   - JSON: the event, something about it, or a word such as {"status":"ok"}. It must not name
+//     another event, nor be an error.
+//   - nothing, with 201, 202 or 204; with 201 or 202 also a plain text. A 200 with nothing or with
+//     a text is anyone's.
 //
 // All else, above all a page, is a portal or a proxy.
 func acceptance(a answer, ev vms.Event) error {
@@ -30,7 +33,9 @@ func acceptance(a answer, ev vms.Event) error {
 	case made && media == "text/plain" && !bytes.HasPrefix(body, []byte("<")) && !bytes.HasPrefix(body, []byte("{")):
 		return nil
 	}
-	return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %d with %s instead of the stored event; is there a portal in between?", a.status, describe(a))}
+	return &TransientError{Code: a.status,
+		Err: fmt.Errorf("the answer is not the service's: %d with %s instead of the stored event; is there a portal "+
+			"in between?", a.status, describe(a))}
 }
 
 // spokenOf judges a JSON answer to the report of an event.
@@ -41,13 +46,15 @@ func spokenOf(a answer, body []byte, ev vms.Event) error {
 	}
 	if trouble(fields) {
 		message, _, _ := verdict(body)
-		return &TransientError{Code: a.status, Own: true, Err: fmt.Errorf("the service answers %d, but with an error: %s", a.status, message)}
+		return &TransientError{Code: a.status, Own: true,
+			Err: fmt.Errorf("the service answers %d, but with an error: %s", a.status, message)}
 	}
 	var said struct {
 		typ, actor string
 		start      vms.Time
 	}
-	// What is of another kind than in the interface, such as a number for a time, says nothing against the event.
+	// What is of another kind than in the interface, such as a number for a time, says nothing
+	// against the event.
 	if json.Unmarshal(fields["type"], &said.typ) != nil || !strings.Contains(said.typ, "Event.") {
 		said.typ = ev.Type
 	}
@@ -59,7 +66,8 @@ func spokenOf(a answer, body []byte, ev vms.Event) error {
 	}
 	got := vms.Event{Type: vms.Canonical(said.typ), ActorID: said.actor, StartTimestamp: said.start}.NaturalID()
 	if want := ev.NaturalID(); got != want {
-		return &TransientError{Code: a.status, Own: true, Err: fmt.Errorf("the service answers with another event, %.200q instead of %q", got, want)}
+		return &TransientError{Code: a.status, Own: true,
+			Err: fmt.Errorf("the service answers with another event, %.200q instead of %q", got, want)}
 	}
 	return nil
 }

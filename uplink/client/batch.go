@@ -17,13 +17,14 @@ const maxBatchBytes = 1 << 20
 // maxAtOnce bounds what a service can talk the bridge into.
 const maxAtOnce = 1024
 
-// AtOnce is how many events ReportMany may be given: 1, until a registration was answered by a service that takes more, and fewer than
-// that while the link is too slow for them.
+// AtOnce is how many events ReportMany may be given: 1, until a registration was answered by a
+// service that takes more, and fewer than that while the link is too slow for them.
 func (c *Client) AtOnce() int { return c.batch.size() }
 
-// ReportMany hands several events to the service, in their order. The verdicts are of as many of them, from the first
-// on, as the service judged: nil if it has the event, else a *RefusedError. err is the trouble with the one after those; nil
-// if there was none, and it may simply be asked about next.
+// ReportMany hands several events to the service, in their order. The verdicts are of as many of
+// them, from the first on, as the service judged: nil if it has the event, else a *RefusedError.
+// err is the trouble with the one after those; nil if there was none, and it may simply be asked
+// about next.
 func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts []error, err error) {
 	if len(events) == 1 || c.AtOnce() == 1 {
 		began := time.Now()
@@ -41,7 +42,8 @@ func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts [
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):
-		// Not about the events, whatever it says: only a request with one event alone tells of that event.
+		// Not about the events, whatever it says: only a request with one event alone tells of that
+		// event.
 		if Unsupported(err) {
 			c.batch.most.Store(0)
 		}
@@ -80,7 +82,9 @@ func (c *Client) reportBody(events []vms.Event) (body []byte, n int, err error) 
 // readVerdicts reads the answer to a request with these events.
 func readVerdicts(a answer, events []vms.Event) ([]error, error) {
 	strange := func(what string) error {
-		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %d with %s, %s; is there a portal in between?", a.status, describe(a), what)}
+		return &TransientError{Code: a.status,
+			Err: fmt.Errorf("the answer is not the service's: %d with %s, %s; is there a portal in between?", a.status,
+				describe(a), what)}
 	}
 	var many vms.ReportedMany
 	if err := json.Unmarshal(a.body, &many); err != nil || len(many.Results) == 0 || len(many.Results) > len(events) {
@@ -113,5 +117,6 @@ func verdictError(e *vms.Error) error {
 	if verdict := classify("", answer{status: e.Code, header: http.Header{}, body: body}, nil); verdict != nil {
 		return verdict
 	}
-	return &TransientError{Code: e.Code, Own: true, Err: fmt.Errorf("the service answers an event with an error of code %d", e.Code)}
+	return &TransientError{Code: e.Code, Own: true,
+		Err: fmt.Errorf("the service answers an event with an error of code %d", e.Code)}
 }

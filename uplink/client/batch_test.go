@@ -56,7 +56,8 @@ func events(n int) []vms.Event {
 	list := make([]vms.Event, n)
 	for i := range list {
 		start := time.Date(2026, 11, 1, 0, 0, i, 0, time.UTC)
-		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(start.Add(time.Second)), Span: true, AccountID: "a",
+		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start),
+			EndTimestamp: vms.Ptr(start.Add(time.Second)), Span: true, AccountID: "a",
 			ActorID: "cam", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 		ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: strings.Repeat("v", 800)}))
 		list[i] = ev
@@ -147,11 +148,12 @@ func TestReportManyVerdicts(t *testing.T) {
 		verdicts string // of each: + taken, - refused
 		err      any
 	}{
-		"one refused":           {[]vms.Reported{id(0), bad(400, vms.ReasonValue), id(2), id(3)}, "+-++", nil},
-		"cut short":             {[]vms.Reported{id(0), id(1)}, "++", nil},
-		"unknown actor":         {[]vms.Reported{id(0), bad(404, vms.ReasonResource)}, "+", new(*vms.RefusedError)},
-		"not permitted":         {[]vms.Reported{bad(403, vms.ReasonPermission)}, "", new(*vms.ForbiddenError)},
-		"not stored":            {[]vms.Reported{id(0), id(1), bad(503, vms.ReasonServiceUnavailable)}, "++", new(*vms.TransientError)},
+		"one refused":   {[]vms.Reported{id(0), bad(400, vms.ReasonValue), id(2), id(3)}, "+-++", nil},
+		"cut short":     {[]vms.Reported{id(0), id(1)}, "++", nil},
+		"unknown actor": {[]vms.Reported{id(0), bad(404, vms.ReasonResource)}, "+", new(*vms.RefusedError)},
+		"not permitted": {[]vms.Reported{bad(403, vms.ReasonPermission)}, "", new(*vms.ForbiddenError)},
+		"not stored": {[]vms.Reported{id(0), id(1), bad(503, vms.ReasonServiceUnavailable)}, "++",
+			new(*vms.TransientError)},
 		"another event":         {[]vms.Reported{id(0), id(2)}, "+", new(*vms.TransientError)},
 		"an error that is none": {[]vms.Reported{bad(200, "")}, "", new(*vms.TransientError)},
 		"nothing":               {[]vms.Reported{}, "", new(*vms.TransientError)},
@@ -186,7 +188,8 @@ func TestReportManyVerdicts(t *testing.T) {
 	}
 }
 
-// A service, or something before it, that promises gzip and does not understand it costs a second request, not an event.
+// A service, or something before it, that promises gzip and does not understand it costs a second
+// request, not an event.
 func TestGzipFallsBack(t *testing.T) {
 	for _, status := range []int{400, 415} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -255,8 +258,8 @@ func TestTokenIsReadAnewOnce(t *testing.T) {
 	require.Equal(t, 2, reads)
 }
 
-// A link that carries a few kilobytes in the time that a request may take gets as many events at once as it can carry, and more again
-// when it is better.
+// A link that carries a few kilobytes in the time that a request may take gets as many events at
+// once as it can carry, and more again when it is better.
 func TestBatchesOnASlowLink(t *testing.T) {
 	const most, perEvent = 64, 10 * time.Millisecond
 	var quick atomic.Bool

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// batchSize is how many events go in a request: as many as the service takes, and on a slow link as many as arrive in time. Safe for
-// concurrent use.
+// batchSize is how many events go in a request: as many as the service takes, and on a slow link as
+// many as arrive in time. Safe for concurrent use.
 type batchSize struct {
 	most atomic.Int64 // what the last registration's answer said; 0: nothing
 	now  atomic.Int64 // 0: as many as that
@@ -22,8 +22,8 @@ func (b *batchSize) size() int {
 	return int(most)
 }
 
-// learn takes in how a request with n events went that may take so long: one that did not make it is followed by a quarter, and one that
-// was quick and full by twice as many.
+// learn takes in how a request with n events went that may take so long: one that did not make it
+// is followed by a quarter, and one that was quick and full by twice as many.
 func (b *batchSize) learn(n int, took, may time.Duration, err error) {
 	now := b.now.Load()
 	var late net.Error

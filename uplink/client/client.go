@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// Credentials give bearer tokens that have to be renewed. signin.Source is one. Safe for concurrent use.
+// Credentials give bearer tokens that have to be renewed. signin.Source is one. Safe for concurrent
+// use.
 type Credentials interface {
 	// Token is a good token. refused is one that the service did not let in, "" for none.
 	Token(ctx context.Context, refused string) (string, error)
@@ -28,21 +29,24 @@ type Credentials interface {
 
 // Options of New. BaseURL and one of Token and Credentials are needed.
 type Options struct {
-	// BaseURL is the service's address, such as https://vms.example or http://127.0.0.1:8470. A path before /api is kept.
+	// BaseURL is the service's address, such as https://vms.example or http://127.0.0.1:8470. A
+	// path before /api is kept.
 	BaseURL string
-	// Token reads the bearer token. It is called at the first request, and after a 401 in case it has changed.
+	// Token reads the bearer token. It is called at the first request, and after a 401 in case it
+	// has changed.
 	Token func() (string, error)
 	// Credentials stand in place of Token.
 	Credentials Credentials
 	// CAFile is a PEM file with the authorities to trust instead of the system's; "" for those.
 	CAFile string
-	// Fingerprint is the SHA-256 of the one certificate to trust, 64 hex digits with or without colons; "" for any that an
-	// authority vouches for.
+	// Fingerprint is the SHA-256 of the one certificate to trust, 64 hex digits with or without
+	// colons; "" for any that an authority vouches for.
 	Fingerprint string
-	// HTTP replaces the client's own transport and limits. CAFile and Fingerprint are then not looked at. No redirect to another
-	// host is followed either way.
+	// HTTP replaces the client's own transport and limits. CAFile and Fingerprint are then not
+	// looked at. No redirect to another host is followed either way.
 	HTTP *http.Client
-	// Wrap is given the transport, unless HTTP is set, and gives the one to use. Nil: that one itself.
+	// Wrap is given the transport, unless HTTP is set, and gives the one to use. Nil: that one
+	// itself.
 	Wrap      func(http.RoundTripper) http.RoundTripper
 	UserAgent string
 	// Timeout bounds a request from dialling to the last byte; 0 means 30 s.
@@ -78,14 +82,18 @@ const (
 // New makes a client. It does no I/O but reading CAFile.
 func New(o Options) (*Client, error) {
 	u, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		// Not with the address itself: somebody may have put a password into it.
-		return nil, errors.New("the service's address must look like https://host or http://host:port, without user name or query")
+		return nil,
+			errors.New("the service's address must look like https://host or http://host:port, without user name " +
+				"or query")
 	}
 	if o.Token == nil && o.Credentials == nil {
 		return nil, errors.New("make client: Token or Credentials are needed")
 	}
-	c := &Client{base: u.String(), agent: o.UserAgent, timeout: o.Timeout, log: o.Log, read: o.Token, credentials: o.Credentials}
+	c := &Client{base: u.String(), agent: o.UserAgent, timeout: o.Timeout, log: o.Log, read: o.Token,
+		credentials: o.Credentials}
 	if c.timeout == 0 {
 		c.timeout = 30 * time.Second
 	}
@@ -112,8 +120,9 @@ func New(o Options) (*Client, error) {
 // Close lets go of idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// HTTP is a client with the way that this one goes (authorities, pin, proxy), but without its limit on time, for a
-// connection that lasts. It follows no redirect to another host. Close closes its idle connections too.
+// HTTP is a client with the way that this one goes (authorities, pin, proxy), but without its limit
+// on time, for a connection that lasts. It follows no redirect to another host. Close closes its
+// idle connections too.
 func (c *Client) HTTP() *http.Client {
 	return &http.Client{Transport: c.http.Transport, CheckRedirect: c.http.CheckRedirect}
 }
@@ -128,14 +137,15 @@ type answer struct {
 	body   []byte
 }
 
-// call sends a request and reads the answer. After a 401 it reads the token again, and tries once more if it changed.
-// body nil means none. Every answer that is no 2xx is an error of classify.
+// call sends a request and reads the answer. After a 401 it reads the token again, and tries once
+// more if it changed. body nil means none. Every answer that is no 2xx is an error of classify.
 func (c *Client) call(ctx context.Context, method, path string, body []byte, limit int64) (answer, error) {
 	return c.callWith(ctx, nil, method, path, body, limit)
 }
 
 // callWith is call with more headers.
-func (c *Client) callWith(ctx context.Context, header http.Header, method, path string, body []byte, limit int64) (answer, error) {
+func (c *Client) callWith(ctx context.Context, header http.Header, method, path string, body []byte,
+	limit int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	token, err := c.Bearer(ctx, "")
@@ -158,11 +168,13 @@ func (c *Client) callWith(ctx context.Context, header http.Header, method, path 
 }
 
 // send sends a request, packed if the service takes it so.
-func (c *Client) send(ctx context.Context, header http.Header, method, path string, body []byte, limit int64, token string) (answer, error) {
+func (c *Client) send(ctx context.Context, header http.Header, method, path string, body []byte, limit int64,
+	token string) (answer, error) {
 	packed, encoding := c.coding.pack(body)
 	a, err := c.exchange(ctx, header, method, path, packed, encoding, limit, token)
 	if err == nil && !spoken(a) {
-		// What answers is not the service: the name may lead elsewhere by now, and the connection to where it led before.
+		// What answers is not the service: the name may lead elsewhere by now, and the connection
+		// to where it led before.
 		defer c.http.CloseIdleConnections()
 	}
 	if err == nil && encoding != "" && c.coding.misunderstood(a.status) {
@@ -172,7 +184,8 @@ func (c *Client) send(ctx context.Context, header http.Header, method, path stri
 }
 
 // exchange is one request and its answer. encoding is that of the body.
-func (c *Client) exchange(ctx context.Context, header http.Header, method, path string, body []byte, encoding string, limit int64, token string) (answer, error) {
+func (c *Client) exchange(ctx context.Context, header http.Header, method, path string, body []byte, encoding string,
+	limit int64, token string) (answer, error) {
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
@@ -206,7 +219,8 @@ func (c *Client) exchange(ctx context.Context, header http.Header, method, path 
 		return answer{}, transportError(err)
 	}
 	if int64(len(data)) > limit {
-		return answer{}, &TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
+		return answer{},
+			&TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
 	}
 	c.coding.learn(res.Header)
 	data = bytes.TrimPrefix(data, byteOrderMark)
@@ -231,8 +245,8 @@ func (c *Client) Bearer(ctx context.Context, refused string) (string, error) {
 	return c.tokenAfter(refused)
 }
 
-// tokenAfter is the token in use. If that is refused, the token that the service did not let in, it is read anew, once for
-// all requests that were refused with it.
+// tokenAfter is the token in use. If that is refused, the token that the service did not let in, it
+// is read anew, once for all requests that were refused with it.
 func (c *Client) tokenAfter(refused string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -245,7 +259,9 @@ func (c *Client) tokenAfter(refused string) (string, error) {
 	}
 	token = strings.TrimSpace(token)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", &UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into its file"}
+		return "",
+			&UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into " +
+				"its file"}
 	}
 	if refused != "" && token != refused {
 		c.log.Info("the token was read again after a 401")
@@ -273,7 +289,8 @@ func Token(token string) func() (string, error) {
 // decode reads an answer's JSON into v.
 func decode(a answer, v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
-		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %s instead of JSON", describe(a))}
+		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %s instead of JSON",
+			describe(a))}
 	}
 	return nil
 }

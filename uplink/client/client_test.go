@@ -33,7 +33,8 @@ const secret = "s3cret-token"
 var start = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 
 func event() vms.Event {
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), Span: true, AccountID: "acc-1", ActorID: "cam-1",
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), Span: true, AccountID: "acc-1",
+		ActorID:        "cam-1",
 		ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
 	ev.ID = ev.NaturalID()
@@ -92,27 +93,31 @@ func TestReportVerdicts(t *testing.T) {
 		retry        time.Duration
 		words        string
 	}{
-		"201 with the event":              {201, json, stored(nil), "accepted", 0, ""},
-		"200 with the event":              {200, json, stored(nil), "accepted", 0, ""},
-		"an id of another form":           {201, json, stored(func(e *vms.Event) { e.ID = "3f2b7a" }), "accepted", 0, ""},
-		"the public spelling":             {201, json, strings.ReplaceAll(stored(nil), `"vms.`, `"een.`), "accepted", 0, ""},
-		"another offset":                  {201, json, strings.ReplaceAll(stored(nil), `"2026-11-21T07:00:00.000+00:00"`, `"2026-11-21T08:00:00+01:00"`), "accepted", 0, ""},
-		"no content type":                 {201, "", stored(nil), "accepted", 0, ""},
-		"another event":                   {201, json, stored(func(e *vms.Event) { e.ActorID = "cam-2" }), "own", 0, "another event"},
-		"another start":                   {201, json, stored(func(e *vms.Event) { e.StartTimestamp = vms.At(start.Add(1e6)) }), "own", 0, "another event"},
-		"captive portal":                  {200, html, page, "transient", 0, "portal"},
-		"captive portal, 201":             {201, html, page, "transient", 0, "not the service's"},
-		"nothing, 204":                    {204, "", "", "accepted", 0, ""},
-		"nothing, 202":                    {202, "", "", "accepted", 0, ""},
-		"nothing, 201":                    {201, json, " \n", "accepted", 0, ""},
-		"nothing, 200":                    {200, json, "", "transient", 0, "not the service's"},
-		"a word, 201":                     {201, "Content-Type: text/plain", "Created", "accepted", 0, ""},
-		"a word, 200":                     {200, "Content-Type: text/plain", "OK", "transient", 0, "not the service's"},
-		"a page that says it is text":     {201, "Content-Type: text/plain", page, "transient", 0, "not the service's"},
-		"broken JSON that says so":        {201, "Content-Type: text/plain", `{"id":`, "transient", 0, "not the service's"},
-		"other JSON":                      {200, json, `{"status":"ok"}`, "accepted", 0, ""},
-		"a byte order mark":               {201, json, "\xef\xbb\xbf" + stored(nil), "accepted", 0, ""},
-		"400 behind a byte order mark":    {400, json, "\xef\xbb\xbf" + refusal(400, vms.ReasonValue), "refused", 0, "because"},
+		"201 with the event": {201, json, stored(nil), "accepted", 0, ""},
+		"200 with the event": {200, json, stored(nil), "accepted", 0, ""},
+		"an id of another form": {201, json, stored(func(e *vms.Event) { e.ID = "3f2b7a" }), "accepted", 0,
+			""},
+		"the public spelling": {201, json, strings.ReplaceAll(stored(nil), `"vms.`, `"een.`), "accepted", 0, ""},
+		"another offset":      {201, json, strings.ReplaceAll(stored(nil), `"2026-11-21T07:00:00.000+00:00"`, `"2026-11-21T08:00:00+01:00"`), "accepted", 0, ""},
+		"no content type":     {201, "", stored(nil), "accepted", 0, ""},
+		"another event": {201, json, stored(func(e *vms.Event) { e.ActorID = "cam-2" }), "own", 0,
+			"another event"},
+		"another start": {201, json,
+			stored(func(e *vms.Event) { e.StartTimestamp = vms.At(start.Add(1e6)) }), "own", 0, "another event"},
+		"captive portal":              {200, html, page, "transient", 0, "portal"},
+		"captive portal, 201":         {201, html, page, "transient", 0, "not the service's"},
+		"nothing, 204":                {204, "", "", "accepted", 0, ""},
+		"nothing, 202":                {202, "", "", "accepted", 0, ""},
+		"nothing, 201":                {201, json, " \n", "accepted", 0, ""},
+		"nothing, 200":                {200, json, "", "transient", 0, "not the service's"},
+		"a word, 201":                 {201, "Content-Type: text/plain", "Created", "accepted", 0, ""},
+		"a word, 200":                 {200, "Content-Type: text/plain", "OK", "transient", 0, "not the service's"},
+		"a page that says it is text": {201, "Content-Type: text/plain", page, "transient", 0, "not the service's"},
+		"broken JSON that says so":    {201, "Content-Type: text/plain", `{"id":`, "transient", 0, "not the service's"},
+		"other JSON":                  {200, json, `{"status":"ok"}`, "accepted", 0, ""},
+		"a byte order mark":           {201, json, "\xef\xbb\xbf" + stored(nil), "accepted", 0, ""},
+		"400 behind a byte order mark": {400, json, "\xef\xbb\xbf" + refusal(400, vms.ReasonValue), "refused", 0,
+			"because"},
 		"a list":                          {201, json, `[{"id":"7"}]`, "accepted", 0, ""},
 		"an id alone":                     {200, json, ` { "id" : 17 } `, "accepted", 0, ""},
 		"another kind of type":            {202, json, `{"type":"accepted"}`, "accepted", 0, ""},
@@ -132,31 +137,37 @@ func TestReportVerdicts(t *testing.T) {
 		"409 as a problem (RFC 9457)":     {409, "Content-Type: application/problem+json", `{"type":"about:blank","title":"Conflict","status":409}`, "refused", 0, "Conflict"},
 		"407 of a proxy":                  {407, html, page, "transient", 0, "the proxy wants a user"},
 		"400 of a proxy":                  {400, html, page, "transient", 0, "400 with text/html"},
-		"400 of a TLS port":               {400, "Content-Type: text/plain", "Client sent an HTTP request to an HTTPS server.\n", "transient", 0, "service.url"},
-		"401":                             {401, json, refusal(401, "unauthenticated"), "unauthorized", 0, "because"},
-		"401 of whomever":                 {401, html, page, "unauthorized", 0, "token"},
-		"403":                             {403, json, refusal(403, "invalidPermission"), "forbidden", 0, "because"},
-		"403 of a firewall":               {403, html, page, "transient", 0, ""},
-		"404 unknown camera":              {404, json, refusal(404, vms.ReasonResource), "refused", 0, "because"},
-		"404 of a proxy":                  {404, html, page, "transient", 0, ""},
-		"405":                             {405, json, refusal(405, vms.ReasonMethod), "refused", 0, ""},
-		"409":                             {409, json, refusal(409, vms.ReasonExists), "refused", 0, ""},
-		"413 of a proxy":                  {413, html, page, "refused", 0, "too large"},
-		"415":                             {415, json, refusal(415, "contentNotSupported"), "refused", 0, ""},
-		"422":                             {422, json, refusal(422, ""), "refused", 0, ""},
-		"408":                             {408, json, refusal(408, ""), "own", 0, ""},
-		"429":                             {429, json + "\nRetry-After: 7", refusal(429, "tooManyRequests"), "own", 7 * time.Second, ""},
-		"429 for a week":                  {429, json + "\nRetry-After: 604800", refusal(429, ""), "own", 15 * time.Minute, ""},
-		"429, a number beyond all":        {429, json + "\nRetry-After: 9223372036854775807", refusal(429, ""), "own", 15 * time.Minute, ""},
-		"429 with nonsense":               {429, json + "\nRetry-After: soon", refusal(429, ""), "own", 0, ""},
-		"500":                             {500, json, refusal(500, "unexpectedError"), "own", 0, "because"},
-		"502 of a proxy":                  {502, html, page, "transient", 0, ""},
-		"503 until a date in the past":    {503, json + "\nRetry-After: Wed, 21 Oct 2015 07:28:00 GMT", refusal(503, ""), "own", 0, ""},
-		"503 of a proxy that says when":   {503, html + "\nRetry-After: 30", page, "transient", 30 * time.Second, ""},
-		"redirect":                        {302, "Location: https://evil.example/steal?x=y", "", "transient", 0, "https://evil.example"},
-		"redirect that keeps the method":  {307, "Location: //evil.example/", "", "transient", 0, "redirect"},
-		"redirect to nowhere":             {308, "", "", "transient", 0, "redirect"},
-		"control characters in words":     {400, json, `{"code":400,"message":"a\u001b[31mb\nc"}`, "refused", 0, "a [31mb c"},
+		"400 of a TLS port": {400, "Content-Type: text/plain",
+			"Client sent an HTTP request to an HTTPS server.\n", "transient", 0, "service.url"},
+		"401":                {401, json, refusal(401, "unauthenticated"), "unauthorized", 0, "because"},
+		"401 of whomever":    {401, html, page, "unauthorized", 0, "token"},
+		"403":                {403, json, refusal(403, "invalidPermission"), "forbidden", 0, "because"},
+		"403 of a firewall":  {403, html, page, "transient", 0, ""},
+		"404 unknown camera": {404, json, refusal(404, vms.ReasonResource), "refused", 0, "because"},
+		"404 of a proxy":     {404, html, page, "transient", 0, ""},
+		"405":                {405, json, refusal(405, vms.ReasonMethod), "refused", 0, ""},
+		"409":                {409, json, refusal(409, vms.ReasonExists), "refused", 0, ""},
+		"413 of a proxy":     {413, html, page, "refused", 0, "too large"},
+		"415":                {415, json, refusal(415, "contentNotSupported"), "refused", 0, ""},
+		"422":                {422, json, refusal(422, ""), "refused", 0, ""},
+		"408":                {408, json, refusal(408, ""), "own", 0, ""},
+		"429": {429, json + "\nRetry-After: 7", refusal(429, "tooManyRequests"), "own",
+			7 * time.Second, ""},
+		"429 for a week": {429, json + "\nRetry-After: 604800", refusal(429, ""), "own",
+			15 * time.Minute, ""},
+		"429, a number beyond all": {429, json + "\nRetry-After: 9223372036854775807", refusal(429, ""), "own",
+			15 * time.Minute, ""},
+		"429 with nonsense": {429, json + "\nRetry-After: soon", refusal(429, ""), "own", 0, ""},
+		"500":               {500, json, refusal(500, "unexpectedError"), "own", 0, "because"},
+		"502 of a proxy":    {502, html, page, "transient", 0, ""},
+		"503 until a date in the past": {503, json + "\nRetry-After: Wed, 21 Oct 2015 07:28:00 GMT",
+			refusal(503, ""), "own", 0, ""},
+		"503 of a proxy that says when": {503, html + "\nRetry-After: 30", page, "transient", 30 * time.Second, ""},
+		"redirect": {302, "Location: https://evil.example/steal?x=y", "", "transient", 0,
+			"https://evil.example"},
+		"redirect that keeps the method": {307, "Location: //evil.example/", "", "transient", 0, "redirect"},
+		"redirect to nowhere":            {308, "", "", "transient", 0, "redirect"},
+		"control characters in words":    {400, json, `{"code":400,"message":"a\u001b[31mb\nc"}`, "refused", 0, "a [31mb c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var logged bytes.Buffer
@@ -320,7 +331,8 @@ func TestBrokenConnections(t *testing.T) {
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	defer secure.Close()
-	dns := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+	dns := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn,
+		error) {
 		return nil, &net.DNSError{Err: "no such host", Name: "vms.example", IsNotFound: true}
 	}}}
 	block := make(chan struct{})
@@ -328,13 +340,18 @@ func TestBrokenConnections(t *testing.T) {
 		o     Options
 		words string
 	}{
-		"refused":        {Options{BaseURL: nobody}, "connection refused"},
-		"no such host":   {Options{BaseURL: "http://vms.example", HTTP: dns}, "DNS server"},
-		"reset":          {Options{BaseURL: wire(t, func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) })}, "call the service"},
-		"closed":         {Options{BaseURL: wire(t, func(net.Conn) {})}, "call the service"},
-		"garbage":        {Options{BaseURL: wire(t, func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.2\r\n")) })}, "call the service"},
-		"body cut short": {Options{BaseURL: wire(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{\"a\":")) })}, "call the service"},
-		"silence":        {Options{BaseURL: wire(t, func(net.Conn) { <-block }), Timeout: 50 * time.Millisecond}, "no answer in time"},
+		"refused":      {Options{BaseURL: nobody}, "connection refused"},
+		"no such host": {Options{BaseURL: "http://vms.example", HTTP: dns}, "DNS server"},
+		"reset": {Options{BaseURL: wire(t, func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) })},
+			"call the service"},
+		"closed": {Options{BaseURL: wire(t, func(net.Conn) {})}, "call the service"},
+		"garbage": {Options{BaseURL: wire(t,
+			func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.2\r\n")) })}, "call the service"},
+		"body cut short": {Options{BaseURL: wire(t,
+			func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{\"a\":")) })},
+			"call the service"},
+		"silence": {Options{BaseURL: wire(t, func(net.Conn) { <-block }), Timeout: 50 * time.Millisecond},
+			"no answer in time"},
 		"slow body": {Options{BaseURL: wire(t, func(c net.Conn) {
 			_, _ = c.Write([]byte("HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{"))
 			<-block
@@ -385,7 +402,8 @@ func TestCAFile(t *testing.T) {
 	}))
 	defer s.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
+	require.NoError(t,
+		os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
 	require.NoError(t, newClient(t, Options{BaseURL: s.URL, CAFile: file}).Report(t.Context(), event()))
 
 	_, err := New(Options{BaseURL: s.URL, Token: Token("x"), CAFile: file + "x"})
@@ -396,7 +414,8 @@ func TestCAFile(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for _, base := range []string{"", "vms.example", "ftp://vms.example", "http://", "http://user:pa55word@vms.example", "http://vms.example?x=1", "http://h/#x", "://"} {
+	for _, base := range []string{"", "vms.example", "ftp://vms.example", "http://", "http://user:pa55word@vms.example",
+		"http://vms.example?x=1", "http://h/#x", "://"} {
 		_, err := New(Options{BaseURL: base, Token: Token("x")})
 		require.Error(t, err, base)
 		require.NotContains(t, err.Error(), "pa55word")

@@ -12,9 +12,9 @@ import (
 // packAbove is the size from which on packing saves a packet.
 const packAbove = 1400
 
-// coding decides whether bodies are packed with gzip: once the service has said that it takes them so, by the header
-// Accept-Encoding in an answer (RFC 7694), and until it, or what stands before it, did not understand one. Safe for
-// concurrent use.
+// coding decides whether bodies are packed with gzip: once the service has said that it takes them
+// so, by the header Accept-Encoding in an answer (RFC 7694), and until it, or what stands before
+// it, did not understand one. Safe for concurrent use.
 type coding struct {
 	taken, spoilt atomic.Bool
 	writers       sync.Pool
@@ -48,8 +48,8 @@ func (c *coding) pack(body []byte) ([]byte, string) {
 	return out.Bytes(), "gzip"
 }
 
-// misunderstood says whether an answer to a packed body may be about the packing. Then the body goes once more as it is; an
-// answer that names the packing ends packing altogether.
+// misunderstood says whether an answer to a packed body may be about the packing. Then the body
+// goes once more as it is; an answer that names the packing ends packing altogether.
 func (c *coding) misunderstood(status int) bool {
 	switch status {
 	case http.StatusUnsupportedMediaType:

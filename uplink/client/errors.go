@@ -14,7 +14,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The verdicts on a request are words of the interface, so that the reporter knows them without knowing this package.
+// The verdicts on a request are words of the interface, so that the reporter knows them without
+// knowing this package.
 type (
 	RefusedError      = vms.RefusedError
 	UnauthorizedError = vms.UnauthorizedError
@@ -22,8 +23,8 @@ type (
 	TransientError    = vms.TransientError
 )
 
-// Unsupported says whether err means that the service does not have the endpoint asked for, as other services do not
-// have that for registering a bridge.
+// Unsupported says whether err means that the service does not have the endpoint asked for, as
+// other services do not have that for registering a bridge.
 func Unsupported(err error) bool {
 	var refused *RefusedError
 	if errors.As(err, &refused) {
@@ -32,12 +33,14 @@ func Unsupported(err error) bool {
 	return false
 }
 
-// classify turns an answer into an error, nil for a 2xx. It is the one place that decides what may be asked again:
+// classify turns an answer into an error, nil for a 2xx. It is the one place that decides what may
+// be asked again:
 //
 //   - 401: the token. 403: the permission.
 //   - 413: never again, whoever says it; what is too large stays so.
-//   - 400, 404, 405, 409, 415, 422 with a JSON object: the service's own verdict. The same codes with anything else come
-//     from whatever stands between (a proxy, a portal, a TLS port asked in plain HTTP) and may pass.
+//   - 400, 404, 405, 409, 415, 422 with a JSON object: the service's own verdict. The same codes
+//     with anything else come from whatever stands between (a proxy, a portal, a TLS port asked in
+//     plain HTTP) and may pass.
 //   - all else: later.
 func classify(base string, a answer, err error) error {
 	if err != nil || a.status/100 == 2 {
@@ -68,13 +71,17 @@ func classify(base string, a answer, err error) error {
 	t := &TransientError{Code: a.status, RetryAfter: vms.RetryAfter(a.header, time.Now(), maxRetryAfter), Own: own}
 	switch {
 	case a.status/100 == 3:
-		t.Err = fmt.Errorf("the service's address answers with a redirect to %s: put the right address into service.url", host(base, a.header.Get("Location")))
+		t.Err = fmt.Errorf(
+			"the service's address answers with a redirect to %s: put the right address into service.url",
+			host(base, a.header.Get("Location")))
 	case a.status == http.StatusProxyAuthRequired:
-		t.Err = errors.New("the proxy wants a user and a password (407): put them into the address in HTTPS_PROXY or HTTP_PROXY")
+		t.Err = errors.New("the proxy wants a user and a password (407): put them into the address in HTTPS_PROXY or " +
+			"HTTP_PROXY")
 	case own:
 		t.Err = fmt.Errorf("the service answers %d: %s", a.status, message)
 	default:
-		t.Err = fmt.Errorf("the answer is not the service's: %d with %s; is service.url right, and nothing in between?", a.status, describe(a))
+		t.Err = fmt.Errorf("the answer is not the service's: %d with %s; is service.url right, and nothing in between?",
+			a.status, describe(a))
 	}
 	return t
 }
@@ -115,11 +122,12 @@ func host(base, location string) string {
 	return clip(u.Scheme + "://" + u.Host)
 }
 
-// maxRetryAfter bounds how long a service can make us wait, so that one wrong header cannot silence a bridge for a week.
+// maxRetryAfter bounds how long a service can make us wait, so that one wrong header cannot silence
+// a bridge for a week.
 const maxRetryAfter = 15 * time.Minute
 
-// transportError drops the address from net/http's error, since errors are shown and the address is known, and adds what
-// to look at.
+// transportError drops the address from net/http's error, since errors are shown and the address is
+// known, and adds what to look at.
 func transportError(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

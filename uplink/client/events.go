@@ -13,13 +13,15 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Report hands one event to the service. nil means that the service says it has it; see acceptance. The id stays at home, since
-// the service makes it, unless it is one that only a service of this project understands: see name.
+// Report hands one event to the service. nil means that the service says it has it; see acceptance.
+// The id stays at home, since the service makes it, unless it is one that only a service of this
+// project understands: see name.
 func (c *Client) Report(ctx context.Context, ev vms.Event) error {
 	ev.ID = c.name(ev)
 	body, err := json.Marshal(ev)
 	if err != nil {
-		return &RefusedError{Code: http.StatusBadRequest, Reason: vms.ReasonJSON, Message: "the event cannot be written as JSON: " + err.Error()}
+		return &RefusedError{Code: http.StatusBadRequest, Reason: vms.ReasonJSON,
+			Message: "the event cannot be written as JSON: " + err.Error()}
 	}
 	a, err := c.call(ctx, http.MethodPost, vms.PathEvents, body, maxReplyBytes)
 	if err != nil {
@@ -28,8 +30,9 @@ func (c *Client) Report(ctx context.Context, ev vms.Event) error {
 	return acceptance(a, ev)
 }
 
-// name is the id that a report says, "" for none. Where several events of one actor and type began in one millisecond, the ids tell
-// them apart: a service that takes registrations in the manner of this project keeps what the bridge calls them.
+// name is the id that a report says, "" for none. Where several events of one actor and type began
+// in one millisecond, the ids tell them apart: a service that takes registrations in the manner of
+// this project keeps what the bridge calls them.
 func (c *Client) name(ev vms.Event) string {
 	if c.batch.most.Load() > 0 && ev.FitsID(ev.ID) {
 		return ev.ID
@@ -37,8 +40,9 @@ func (c *Client) name(ev vms.Event) string {
 	return ""
 }
 
-// Events asks for a page of events. With a token of a former page only q.Include and q.PageSize count. The interface
-// wants bounds: without q.StartGTE, and without both upper bounds, all of time is asked for.
+// Events asks for a page of events. With a token of a former page only q.Include and q.PageSize
+// count. The interface wants bounds: without q.StartGTE, and without both upper bounds, all of time
+// is asked for.
 func (c *Client) Events(ctx context.Context, q vms.Query, token string) (vms.EventPage, error) {
 	var page vms.EventPage
 	a, err := c.call(ctx, http.MethodGet, vms.PathEvents+"?"+listValues(q, token).Encode(), nil, maxAnswerBytes)

@@ -19,16 +19,16 @@ type (
 	RegisteredCamera = vms.RegisteredCamera
 )
 
-// Register tells the service which cameras this bridge has and where its stills can be asked for. It replaces what the
-// service knew of this bridge; call it at start and again every minute, in case the service has lost its memory.
-// Unsupported tells a service that knows no such thing.
+// Register tells the service which cameras this bridge has and where its stills can be asked for.
+// It replaces what the service knew of this bridge; call it at start and again every minute, in
+// case the service has lost its memory. Unsupported tells a service that knows no such thing.
 func (c *Client) Register(ctx context.Context, r Registration) error {
 	_, err := c.RegisterAt(ctx, r, nil)
 	return err
 }
 
-// RegisterAt is Register with a mark of how far the bridge's journal has been reported. book is what the service says of its own, nil for
-// one that keeps no marks.
+// RegisterAt is Register with a mark of how far the bridge's journal has been reported. book is
+// what the service says of its own, nil for one that keeps no marks.
 func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (book *vms.Book, err error) {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -43,8 +43,12 @@ func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (b
 		return nil, err
 	}
 	if !took(a) {
-		// Else the events that follow would be of cameras that the service does not know, and refused for good.
-		return nil, &TransientError{Code: a.status, Err: fmt.Errorf("register bridge: the answer is not the service's: %d with %s; is there a portal in between?", a.status, describe(a))}
+		// Else the events that follow would be of cameras that the service does not know, and
+		// refused for good.
+		return nil,
+			&TransientError{Code: a.status,
+				Err: fmt.Errorf("register bridge: the answer is not the service's: %d with %s; is there a portal in "+
+					"between?", a.status, describe(a))}
 	}
 	var known vms.Registered
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
@@ -59,9 +63,11 @@ func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (b
 	return known.Book, nil
 }
 
-// Leave tells the service that the bridge of that id, which is registered, stops. Unsupported tells a service that knows no such thing.
+// Leave tells the service that the bridge of that id, which is registered, stops. Unsupported tells
+// a service that knows no such thing.
 func (c *Client) Leave(ctx context.Context, bridge string) error {
-	_, err := c.call(ctx, http.MethodPost, vms.PathLeave+"?"+url.Values{"bridgeId": {bridge}}.Encode(), nil, maxReplyBytes)
+	_, err := c.call(ctx, http.MethodPost, vms.PathLeave+"?"+url.Values{"bridgeId": {bridge}}.Encode(), nil,
+		maxReplyBytes)
 	return err
 }
 
@@ -82,8 +88,8 @@ func (c *Client) Said() Said {
 	return Said{}
 }
 
-// took says whether a 2xx is that of a service that takes registrations, of whatever make: a JSON object that is no error, or nothing
-// where that is said by the code.
+// took says whether a 2xx is that of a service that takes registrations, of whatever make: a JSON
+// object that is no error, or nothing where that is said by the code.
 func took(a answer) bool {
 	var fields map[string]json.RawMessage
 	if len(bytes.TrimSpace(a.body)) == 0 {
@@ -92,16 +98,18 @@ func took(a answer) bool {
 	return json.Unmarshal(a.body, &fields) == nil && fields != nil && !trouble(fields)
 }
 
-// Image fetches a recorded still and when it was taken. kind is vms.ImagePreview or vms.ImageMain, op one of the vms.Op
-// constants.
-func (c *Client) Image(ctx context.Context, camera, kind, op string, t time.Time) (jpeg []byte, at time.Time, err error) {
+// Image fetches a recorded still and when it was taken. kind is vms.ImagePreview or vms.ImageMain,
+// op one of the vms.Op constants.
+func (c *Client) Image(ctx context.Context, camera, kind, op string, t time.Time) (jpeg []byte, at time.Time,
+	err error) {
 	v := url.Values{"deviceId": {camera}, "type": {kind}, op: {instant(t)}}
 	a, err := c.call(ctx, http.MethodGet, vms.PathImage+"?"+v.Encode(), nil, maxImageBytes)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	if !bytes.HasPrefix(a.body, []byte{0xff, 0xd8}) {
-		return nil, time.Time{}, &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
+		return nil, time.Time{},
+			&TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
 	}
 	for _, prefix := range []string{"X-Vms-", "X-Een-"} {
 		stamp, err := vms.ParseTime(a.header.Get(prefix + vms.HeaderTimestamp))

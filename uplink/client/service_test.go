@@ -32,7 +32,8 @@ var (
 
 func (*site) CameraIDs(string, string) []string { return []string{"cam-1"} }
 func (*site) CameraOf(_, id string) (vms.Camera, bool) {
-	return vms.Camera{ID: id, Name: "Gate", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}, id == "cam-1"
+	return vms.Camera{ID: id, Name: "Gate", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}},
+		id == "cam-1"
 }
 func (*site) HasActor(_ context.Context, _ string, a vms.Actor) (bool, error) {
 	return a.ID == "cam-1", nil
@@ -60,8 +61,10 @@ func connect(t *testing.T, s *site, withBridges bool) *client.Client {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, j.Close()) })
 	tokens := identity.NewFixed()
-	require.NoError(t, tokens.Add("good", identity.Principal{Name: "bridge", Kind: identity.KindBridge, AccountID: "acc-1"}))
-	o := server.Options{Events: server.Own{OwnStore: j}, Cameras: s, Images: s, Auth: tokens, NotFound: journal.ErrNotFound}
+	require.NoError(t,
+		tokens.Add("good", identity.Principal{Name: "bridge", Kind: identity.KindBridge, AccountID: "acc-1"}))
+	o := server.Options{Events: server.Own{OwnStore: j}, Cameras: s, Images: s, Auth: tokens,
+		NotFound: journal.ErrNotFound}
 	if withBridges {
 		o.Bridges = s
 	}
@@ -76,8 +79,9 @@ func connect(t *testing.T, s *site, withBridges bool) *client.Client {
 }
 
 func motion(n int) vms.Event {
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(began.Add(time.Duration(n) * time.Second)), Span: true, AccountID: "acc-1",
-		ActorID: "cam-1", ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(began.Add(time.Duration(n) * time.Second)), Span: true,
+		AccountID: "acc-1",
+		ActorID:   "cam-1", ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
 	ev.ID = ev.NaturalID()
 	return ev
@@ -95,7 +99,8 @@ func TestEventsOfTheRealServer(t *testing.T) {
 	ended.EndTimestamp = vms.Ptr(began.Add(9 * time.Second))
 	require.NoError(t, c.Report(ctx, ended))
 
-	q := vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}}, Types: []string{vms.TypeMotion, vms.TypeTamper},
+	q := vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}},
+		Types:    []string{vms.TypeMotion, vms.TypeTamper},
 		PageSize: 10, Ascending: true, Include: []string{vms.SchemaCreatorDetails}}
 	var got []string
 	for ev, err := range c.AllEvents(ctx, q) {
@@ -113,7 +118,8 @@ func TestEventsOfTheRealServer(t *testing.T) {
 	page, err = c.Events(ctx, q, "")
 	require.NoError(t, err)
 	require.Len(t, page.Results, 1, "only one has ended")
-	q.EndLTE, q.StartGTE, q.StartLTE, q.EndGTE = nil, vms.Ptr(began.Add(2*time.Second)), vms.Ptr(began.Add(4*time.Second)), vms.Ptr(began)
+	q.EndLTE, q.StartGTE, q.StartLTE, q.EndGTE = nil, vms.Ptr(began.Add(2*time.Second)),
+		vms.Ptr(began.Add(4*time.Second)), vms.Ptr(began)
 	page, err = c.Events(ctx, q, "")
 	require.NoError(t, err)
 	require.Len(t, page.Results, 1)
@@ -169,9 +175,13 @@ func TestOthersOfTheRealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "acc-1", user.AccountID)
 
-	r := client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://10.0.0.2:8480", ImageToken: "t", Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "A"}}}
+	r := client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://10.0.0.2:8480", ImageToken: "t",
+		Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "A"}}}
 	require.NoError(t, c.Register(t.Context(), r))
-	require.True(t, slices.EqualFunc(s.registered, []vms.Registration{r}, func(a, b vms.Registration) bool { return a.ID == b.ID && a.ImageToken == b.ImageToken }))
-	require.True(t, client.Unsupported(connect(t, s, false).Register(t.Context(), r)), "a service without registration says so")
+	require.True(t, slices.EqualFunc(s.registered, []vms.Registration{r}, func(a, b vms.Registration) bool {
+		return a.ID == b.ID && a.ImageToken == b.ImageToken
+	}))
+	require.True(t, client.Unsupported(connect(t, s, false).Register(t.Context(), r)),
+		"a service without registration says so")
 	require.False(t, client.Unsupported(nil))
 }

@@ -47,14 +47,17 @@ func TestPinnedCertificate(t *testing.T) {
 	sum[0]++
 	wrong := hex.EncodeToString(sum[:])
 	caFile := filepath.Join(t.TempDir(), "ca.pem")
-	require.NoError(t, os.WriteFile(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
+	require.NoError(t,
+		os.WriteFile(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
 
 	err := user(t, client.Options{BaseURL: s.URL})
 	require.ErrorContains(t, err, "service.tls_fingerprint", "nobody vouches for it")
 	require.NoError(t, user(t, client.Options{BaseURL: s.URL, CAFile: caFile}))
 	require.NoError(t, user(t, client.Options{BaseURL: s.URL, Fingerprint: right}))
-	require.NoError(t, user(t, client.Options{BaseURL: s.URL, Fingerprint: strings.ToUpper(right[:2]) + ":" + right[2:]}))
-	// The pin counts also where an authority vouches for the certificate, and the error says what was seen.
+	require.NoError(t,
+		user(t, client.Options{BaseURL: s.URL, Fingerprint: strings.ToUpper(right[:2]) + ":" + right[2:]}))
+	// The pin counts also where an authority vouches for the certificate, and the error says what
+	// was seen.
 	err = user(t, client.Options{BaseURL: s.URL, CAFile: caFile, Fingerprint: wrong})
 	require.ErrorContains(t, err, right)
 	var transient *client.TransientError
@@ -63,7 +66,8 @@ func TestPinnedCertificate(t *testing.T) {
 	require.ErrorContains(t, err, "64 hex digits")
 }
 
-// proxy is a small HTTP proxy, for plain requests and for tunnels. It knows the one name service.test.
+// proxy is a small HTTP proxy, for plain requests and for tunnels. It knows the one name
+// service.test.
 type proxy struct {
 	target          string // host:port of service.test
 	plain, tunnels  atomic.Int32
@@ -123,7 +127,8 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	p := &proxy{target: plain.Listener.Addr().String()}
 	front := httptest.NewServer(p)
 	defer front.Close()
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "REQUEST_METHOD"} {
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"REQUEST_METHOD"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HTTP_PROXY", front.URL)
@@ -134,7 +139,8 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", front.URL)
 	p.target = secure.Listener.Addr().String()
 	sum := sha256.Sum256(secure.Certificate().Raw)
-	require.NoError(t, user(t, client.Options{BaseURL: "https://service.test", Fingerprint: hex.EncodeToString(sum[:])}))
+	require.NoError(t,
+		user(t, client.Options{BaseURL: "https://service.test", Fingerprint: hex.EncodeToString(sum[:])}))
 	require.EqualValues(t, 1, p.tunnels.Load())
 	require.ErrorContains(t, user(t, client.Options{BaseURL: "https://service.test"}), "x509")
 
@@ -146,7 +152,8 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	u.User = url.UserPassword("user", "hush")
 	t.Setenv("HTTPS_PROXY", u.String())
-	require.NoError(t, user(t, client.Options{BaseURL: "https://service.test", Fingerprint: hex.EncodeToString(sum[:])}))
+	require.NoError(t,
+		user(t, client.Options{BaseURL: "https://service.test", Fingerprint: hex.EncodeToString(sum[:])}))
 	front.Close()
 	err = user(t, client.Options{BaseURL: "https://service.test", Fingerprint: hex.EncodeToString(sum[:])})
 	require.Error(t, err)

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cable leads each new connection to a place, until it is cut: then those that stand carry nothing more, in either way, and nobody is
-// told, as where a router forgets them.
+// cable leads each new connection to a place, until it is cut: then those that stand carry nothing
+// more, in either way, and nobody is told, as where a router forgets them.
 type cable struct {
 	net.Listener
 	to   atomic.Pointer[string]
@@ -97,8 +97,9 @@ func (c *cable) lose() {
 	c.cut = make(chan struct{})
 }
 
-// A connection that is dead without either end having been told costs the requests on it, and no more: the next ones make another.
-// With HTTP/2 all share one connection, and one request that comes to nothing does not end it.
+// A connection that is dead without either end having been told costs the requests on it, and no
+// more: the next ones make another. With HTTP/2 all share one connection, and one request that
+// comes to nothing does not end it.
 func TestDeadConnection(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprint("http2=", http2), func(t *testing.T) {
@@ -113,7 +114,9 @@ func TestDeadConnection(t *testing.T) {
 			defer s.Close()
 			way := newCable(t, s.Listener.Addr().String())
 			sum := sha256.Sum256(s.Certificate().Raw)
-			c := newClient(t, Options{BaseURL: "https://" + way.Addr().String(), Fingerprint: hex.EncodeToString(sum[:]), Timeout: 600 * time.Millisecond})
+			c := newClient(t,
+				Options{BaseURL: "https://" + way.Addr().String(), Fingerprint: hex.EncodeToString(sum[:]),
+					Timeout: 600 * time.Millisecond})
 			// On a busy machine a request may come to nothing without any fault.
 			taken := func() bool { return c.Report(t.Context(), event()) == nil }
 			require.Eventually(t, taken, time.Minute, time.Millisecond)
@@ -128,7 +131,8 @@ func TestDeadConnection(t *testing.T) {
 	}
 }
 
-// The name leads to another machine now, and the one that it led to before still takes connections, but is no longer the service.
+// The name leads to another machine now, and the one that it led to before still takes connections,
+// but is no longer the service.
 func TestConnectionToWhatWasTheService(t *testing.T) {
 	s := answering(t, 201, "", stored(nil))
 	page := answering(t, 404, "Content-Type: text/html", "<html>default site</html>")
@@ -149,7 +153,8 @@ func TestRedirectsWithinTheHost(t *testing.T) {
 			http.Redirect(w, r, "/v3/events/", http.StatusPermanentRedirect)
 		case r.URL.Path == "/v3/events/":
 			http.Redirect(w, r, "/v3/here", http.StatusTemporaryRedirect)
-		case r.URL.Path == "/v3/here" && r.Method == http.MethodPost && r.Header.Get("Authorization") == "Bearer "+secret && r.ContentLength > 100:
+		case r.URL.Path == "/v3/here" && r.Method == http.MethodPost &&
+			r.Header.Get("Authorization") == "Bearer "+secret && r.ContentLength > 100:
 			posts.Add(1)
 			w.WriteHeader(201)
 			_, _ = io.WriteString(w, stored(nil))
@@ -169,12 +174,15 @@ func TestRedirectsWithinTheHost(t *testing.T) {
 	require.ErrorContains(t, newClient(t, Options{BaseURL: seen.URL}).Report(t.Context(), event()), "redirect")
 }
 
-// The address of a proxy that cannot be one is an error, not a way around it, and keeps its password to itself.
+// The address of a proxy that cannot be one is an error, not a way around it, and keeps its
+// password to itself.
 func TestProxyThatCannotBeOne(t *testing.T) {
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "REQUEST_METHOD"} {
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"REQUEST_METHOD"} {
 		t.Setenv(name, "")
 	}
-	for _, address := range []string{"http://user:hush%zz@proxy.example:3128", "ftp://user:hush@proxy.example", "http://user:hush@[::1", "http://", "user:hush@a b"} {
+	for _, address := range []string{"http://user:hush%zz@proxy.example:3128", "ftp://user:hush@proxy.example",
+		"http://user:hush@[::1", "http://", "user:hush@a b"} {
 		for _, variable := range []string{"HTTP_PROXY", "HTTPS_PROXY"} {
 			t.Setenv(variable, address)
 			_, err := New(Options{BaseURL: "https://service.test", Token: Token(secret)})
@@ -183,14 +191,16 @@ func TestProxyThatCannotBeOne(t *testing.T) {
 			t.Setenv(variable, "")
 		}
 	}
-	for _, address := range []string{"proxy.example:3128", "proxy.example", "http://proxy.example", "https://user:p@proxy.example:443/", "socks5://127.0.0.1:1080", "10.0.0.1:3128", "[::1]:3128"} {
+	for _, address := range []string{"proxy.example:3128", "proxy.example", "http://proxy.example",
+		"https://user:p@proxy.example:443/", "socks5://127.0.0.1:1080", "10.0.0.1:3128", "[::1]:3128"} {
 		t.Setenv("HTTPS_PROXY", address)
 		_, err := New(Options{BaseURL: "https://service.test", Token: Token(secret)})
 		require.NoError(t, err, address)
 	}
 }
 
-// A registration that a portal answered has not reached the service: the events after it would be of unknown cameras.
+// A registration that a portal answered has not reached the service: the events after it would be
+// of unknown cameras.
 func TestRegistrationThatAPortalAnswers(t *testing.T) {
 	const json, html = "Content-Type: application/json", "Content-Type: text/html"
 	for name, c := range map[string]struct {

@@ -7,8 +7,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// verdict reads an error body: any JSON object is a service's, whatever its fields are. Clients of the public service read
-// "message", and "error" without one; services of other makes put their words elsewhere (RFC 9457, RFC 6749, lists of errors).
+// verdict reads an error body: any JSON object is a service's, whatever its fields are. Clients of
+// the public service read "message", and "error" without one; services of other makes put their
+// words elsewhere (RFC 9457, RFC 6749, lists of errors).
 func verdict(body []byte) (message, reason string, ok bool) {
 	var e map[string]json.RawMessage
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) || json.Unmarshal(body, &e) != nil {
@@ -25,7 +26,8 @@ func verdict(body []byte) (message, reason string, ok bool) {
 }
 
 // saying are the fields in which services say what is wrong, the one that says most first.
-var saying = []string{"message", "error_description", "detail", "error", "errors", "title", "msg", "reason", "description", "details"}
+var saying = []string{"message", "error_description", "detail", "error", "errors", "title", "msg", "reason",
+	"description", "details"}
 
 // words are what an object says is wrong, looking so deep into it; "" for nothing.
 func words(e map[string]json.RawMessage, depth int) string {

@@ -33,7 +33,8 @@ type outbox struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{entries: map[uint64]*vms.Queued{}, places: map[string]uint64{}, parked: map[string]string{}, changed: make(chan struct{}, 1)}
+	return &outbox{entries: map[uint64]*vms.Queued{}, places: map[string]uint64{}, parked: map[string]string{},
+		changed: make(chan struct{}, 1)}
 }
 
 func (o *outbox) put(ev vms.Event) {
@@ -220,7 +221,8 @@ func event(actor string, n int) vms.Event {
 }
 
 // engine is a delivery to the service, as the bridge has it.
-func engine(box delivery.Store, svc client.Service, register func(context.Context) error, o delivery.Options) *delivery.Engine {
+func engine(box delivery.Store, svc client.Service, register func(context.Context) error,
+	o delivery.Options) *delivery.Engine {
 	if o.AtOnce = svc.AtOnce; o.AuthPause == 0 {
 		o.AuthPause = 30 * time.Second
 	}
@@ -232,7 +234,8 @@ func scene(t *testing.T, o delivery.Options, test func(box *outbox, svc *service
 	sceneOf(t, nil, o, test)
 }
 
-func sceneOf(t *testing.T, register func(context.Context) error, o delivery.Options, test func(*outbox, *service, *delivery.Engine)) {
+func sceneOf(t *testing.T, register func(context.Context) error, o delivery.Options,
+	test func(*outbox, *service, *delivery.Engine)) {
 	synctest.Test(t, func(t *testing.T) {
 		box, svc := newOutbox(), &service{}
 		r := engine(box, svc, register, o)

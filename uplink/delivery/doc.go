@@ -14,16 +14,18 @@
 // What happens to the rest depends on whose fault a failure is, which the sink says by the Kind of
 // its Verdict:
 //
-//   - OfSink (no connection, 429, 502, 503, 504, an answer that is not its own): everything waits, from FirstPause doubling to
-//     MaxPause with jitter, or as long as the sink asks for. Then one event goes ahead; if it is taken, all follow. While the sink
-//     cannot be reached at all, something new is tried soon in any case, so that it does not wait for a link that is back.
+//   - OfSink (no connection, 429, 502, 503, 504, an answer that is not its own): everything waits,
+//     from FirstPause doubling to MaxPause with jitter, or as long as the sink asks for. Then one
+//     event goes ahead; if it is taken, all follow. While the sink cannot be reached at all,
+//     something new is tried soon in any case, so that it does not wait for a link that is back.
 //
 //   - OfToken (401): everything waits for AuthPause at least. Nothing is parked.
 //
-//   - OfEvent (403, 500): perhaps the event's: its lane waits, the others go on. Such an event is parked only after it has failed for
-//     StuckAfter while others were taken; until then the fault may be the sink's. If none else was sent in that time, the lane's next
-//     event is tried in between, so that one bad event never holds up a bridge with one camera. An event for which the sink seemed
-//     to be away three times, while it took others, counts as such a one.
+//   - OfEvent (403, 500): perhaps the event's: its lane waits, the others go on. Such an event is
+//     parked only after it has failed for StuckAfter while others were taken; until then the fault
+//     may be the sink's. If none else was sent in that time, the lane's next event is tried in
+//     between, so that one bad event never holds up a bridge with one camera. An event for which
+//     the sink seemed to be away three times, while it took others, counts as such a one.
 //
 //   - Refused (400, 404, 409, 413, 422): it is parked at once.
 //

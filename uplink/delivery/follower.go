@@ -101,12 +101,14 @@ func Follow(sink Sink, o FollowOptions) *Follower {
 }
 
 func (f *Follower) metrics() *Metrics {
-	to := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{"home": f.o.Kind + "/" + f.o.Name}, f.o.Registerer))
+	to := promauto.With(prometheus.WrapRegistererWith(prometheus.Labels{"home": f.o.Kind + "/" + f.o.Name},
+		f.o.Registerer))
 	counter := func(name, help string) prometheus.Counter {
 		return to.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_home_" + name, Help: help})
 	}
 	gauge := func(name, help string, value func(SinkStatus) float64) {
-		to.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_home_" + name, Help: help}, func() float64 { return value(f.Status()) })
+		to.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_home_" + name, Help: help},
+			func() float64 { return value(f.Status()) })
 	}
 	gauge("up", "1 if the last attempt to hand over went well.", func(s SinkStatus) float64 {
 		if s.Up {
@@ -114,7 +116,9 @@ func (f *Follower) metrics() *Metrics {
 		}
 		return 0
 	})
-	gauge("waiting_events", "Changes of events not handed over yet.", func(s SinkStatus) float64 { return float64(s.Waiting) })
+	gauge("waiting_events", "Changes of events not handed over yet.", func(s SinkStatus) float64 {
+		return float64(s.Waiting)
+	})
 	gauge("skipped_events", "Changes of events given up because of the caps, since the home was first configured.",
 		func(s SinkStatus) float64 { return float64(s.Skipped) })
 	gauge("oldest_age_seconds", "How long the oldest change has waited.", func(s SinkStatus) float64 {

@@ -24,7 +24,8 @@ func opens(f func() error) func(context.Context) (<-chan delivery.Verdict, deliv
 // Something that happens as the link returns does not wait for the pause to end, nor for the
 // backlog: it is taken within two seconds, wherever in the pause that is.
 func TestFreshAsTheLinkReturns(t *testing.T) {
-	for _, moment := range []time.Duration{0, 300 * time.Millisecond, 1100 * time.Millisecond, 5 * time.Second, 13 * time.Second} {
+	for _, moment := range []time.Duration{0, 300 * time.Millisecond, 1100 * time.Millisecond, 5 * time.Second,
+		13 * time.Second} {
 		for _, greets := range []bool{false, true} {
 			t.Run(fmt.Sprint(moment, greets), func(t *testing.T) {
 				var back atomic.Bool
@@ -44,7 +45,8 @@ func TestFreshAsTheLinkReturns(t *testing.T) {
 						box.put(event("cam0", n))
 					}
 					after(30*time.Minute + moment)
-					require.Contains(t, []delivery.State{delivery.Waiting, delivery.Sending}, r.Status().State, "the pauses have jitter: it may be at one of its tries")
+					require.Contains(t, []delivery.State{delivery.Waiting, delivery.Sending}, r.Status().State,
+						"the pauses have jitter: it may be at one of its tries")
 					back.Store(true)
 					for n := range 3 {
 						ev := event("cam0", 10_000+n)
@@ -80,7 +82,8 @@ func TestHurryIsBounded(t *testing.T) {
 // No event is sent before the service was greeted, and whatever keeps it from that is as if it kept
 // events.
 func TestGreetsFirst(t *testing.T) {
-	answers := []error{away(503, 0), &vms.UnauthorizedError{Message: "no"}, &vms.RefusedError{Code: 409}, &vms.ForbiddenError{}, errors.New("no way"), nil}
+	answers := []error{away(503, 0), &vms.UnauthorizedError{Message: "no"}, &vms.RefusedError{Code: 409},
+		&vms.ForbiddenError{}, errors.New("no way"), nil}
 	var asked atomic.Int64
 	o := delivery.Options{Open: opens(func() error { return answers[asked.Add(1)-1] })}
 	scene(t, o, func(box *outbox, svc *service, r *delivery.Engine) {

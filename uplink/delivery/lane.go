@@ -161,7 +161,8 @@ func (l *lane) settle(entries []vms.Queued, verdicts []Verdict) {
 		renewed, err := l.store.AckAll(done)
 		if err != nil {
 			// They stay in the store and go once more, which replaces them at the sink.
-			l.log.Error("accepted events could not be taken out of the outbox", "events", len(done), "first", done[0].Event.ID, "error", err)
+			l.log.Error("accepted events could not be taken out of the outbox", "events", len(done), "first",
+				done[0].Event.ID, "error", err)
 			for _, e := range done {
 				renewed = append(renewed, e.Place)
 			}

@@ -117,13 +117,16 @@ func (s *run) rest(res result) {
 		s.resting[res.key] = t
 	}
 	if t.stuck(res.verdict, s.taken, s.opts) {
-		s.park(*res.failed, "set aside after failing for "+s.opts.StuckAfter.String()+" while others were taken: "+res.verdict.Err.Error())
+		s.park(*res.failed,
+			"set aside after failing for "+s.opts.StuckAfter.String()+" while others were taken: "+
+				res.verdict.Err.Error())
 		delete(s.resting, res.key)
 		return
 	}
 	t.pause(res.verdict, s.opts)
 	if t.failures == 1 {
-		s.log.Warn("an event is not taken; the events behind it wait", "id", res.failed.Event.ID, "error", res.verdict.Err)
+		s.log.Warn("an event is not taken; the events behind it wait", "id", res.failed.Event.ID, "error",
+			res.verdict.Err)
 	}
 }
 

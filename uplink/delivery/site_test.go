@@ -100,8 +100,9 @@ func openJournal(t testing.TB, path string) *journal.Journal {
 var t0 = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 
 func motion(actor string, n int) vms.Event {
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0.Add(time.Duration(n) * time.Second)), Span: true, AccountID: "acc-1",
-		ActorID: actor, ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0.Add(time.Duration(n) * time.Second)), Span: true,
+		AccountID: "acc-1",
+		ActorID:   actor, ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}),
 		vms.ObjectDetection("", "camera-"+actor+":1", ev.StartTimestamp.Time, [4]float64{0.1, 0.2, 0.3, 0.4}))
 	ev.ID = ev.NaturalID()
@@ -115,8 +116,9 @@ func ended(ev vms.Event) vms.Event {
 
 // quick are pauses for a test's patience. However slow the machine is, nothing that waits counts as
 // a backlog that is overtaken, so that the order is strict.
-var quick = delivery.Options{FirstPause: time.Millisecond, MaxPause: 20 * time.Millisecond, AuthPause: 20 * time.Millisecond,
-	Drain: time.Second, Overtake: time.Hour}
+var quick = delivery.Options{FirstPause: time.Millisecond, MaxPause: 20 * time.Millisecond,
+	AuthPause: 20 * time.Millisecond,
+	Drain:     time.Second, Overtake: time.Hour}
 
 // report runs a reporter until stop is called.
 func report(t testing.TB, j *journal.Journal, base string, o delivery.Options) (r *delivery.Engine, stop func()) {
@@ -306,7 +308,11 @@ func TestWrongTokenParksNothing(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "bridge.db"))
 	token := "wrong"
 	var mu sync.Mutex
-	c, err := client.New(client.Options{BaseURL: s.url, Token: func() (string, error) { mu.Lock(); defer mu.Unlock(); return token, nil }})
+	c, err := client.New(client.Options{BaseURL: s.url, Token: func() (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return token, nil
+	}})
 	require.NoError(t, err)
 	defer c.Close()
 	r := engine(j, c, nil, quick)
@@ -314,7 +320,8 @@ func TestWrongTokenParksNothing(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
 	require.NoError(t, j.Put(ended(motion("cam0", 0)), true))
-	require.Eventually(t, func() bool { return r.Status().State == delivery.Unauthorized && r.Status().Failures > 3 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Status().State == delivery.Unauthorized && r.Status().Failures > 3 },
+		time.Minute, time.Millisecond)
 	stats, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 1, stats.Waiting)

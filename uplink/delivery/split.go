@@ -39,7 +39,8 @@ func (s *run) overdue() bool {
 
 // divide makes what is new a stream of its own, and one again of both once the backlog is gone.
 func (s *run) divide(now time.Time) {
-	if s.fresh != nil && !s.flies(0, s.boundary) && s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
+	if s.fresh != nil && !s.flies(0, s.boundary) &&
+		s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
 		s.rejoin()
 	}
 	if now.Sub(s.markAt) < s.opts.Overtake {

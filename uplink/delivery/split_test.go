@@ -154,7 +154,9 @@ func TestReportingHoldsWhateverHappens(t *testing.T) {
 			ids := svc.taken()
 			require.Len(t, ids, 120, "each once: the model's answers come before it stores")
 			for a := range actors {
-				own := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id[:4] != fmt.Sprintf("cam%d", a) })
+				own := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+					return id[:4] != fmt.Sprintf("cam%d", a)
+				})
 				require.True(t, overtake < time.Second || slices.IsSorted(own), "out of order")
 			}
 		})

@@ -48,7 +48,8 @@ func startBroker(t testing.TB, lines ...string) *broker {
 		lines = []string{"allow_anonymous true"}
 	}
 	b.conf = filepath.Join(b.dir, "mosquitto.conf")
-	text := fmt.Sprintf("listener %d 127.0.0.1\nuser root\npersistence true\npersistence_location %s/\n%s\n", b.port, b.dir,
+	text := fmt.Sprintf("listener %d 127.0.0.1\nuser root\npersistence true\npersistence_location %s/\n%s\n", b.port,
+		b.dir,
 		strings.ReplaceAll(strings.Join(lines, "\n"), "%d", b.dir))
 	require.NoError(t, os.WriteFile(b.conf, []byte(text), 0o600))
 	b.start(path)
@@ -119,7 +120,8 @@ type heard struct {
 
 func listen(t testing.TB, b *broker, args ...string) *listener {
 	t.Helper()
-	args = append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(b.port), "-q", "1", "-t", "#", "-V", "mqttv311", "-F", "%r %t %p"}, args...)
+	args = append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(b.port), "-q", "1", "-t", "#", "-V", "mqttv311", "-F",
+		"%r %t %p"}, args...)
 	l := &listener{cmd: exec.Command(program(t, "mosquitto_sub"), args...), done: make(chan struct{})}
 	out, err := l.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -192,7 +194,9 @@ func newSite(t testing.TB, url string, change func(*Options)) *site {
 	s := &site{t: t, path: filepath.Join(t.TempDir(), "journal.db")}
 	s.open()
 	s.options = Options{URL: url, ClientID: "vmsbridge-b1", Prefix: "vmsbridge/b1", Discovery: "homeassistant",
-		Bridge: Bridge{ID: "b1", Name: "Front gate", Version: "1.2"}, Cameras: []Camera{{ID: "gate", Name: "Gate", Tamper: true, Regions: []Region{{"door", "Door"}}}, {ID: "yard.2", Name: "Yard"}},
+		Bridge: Bridge{ID: "b1", Name: "Front gate", Version: "1.2"},
+		Cameras: []Camera{{ID: "gate", Name: "Gate", Tamper: true, Regions: []Region{{"door", "Door"}}},
+			{ID: "yard.2", Name: "Yard"}},
 		FirstPause: 20 * time.Millisecond, MaxPause: 100 * time.Millisecond}
 	if change != nil {
 		change(&s.options)
@@ -258,7 +262,8 @@ func (s *site) event(camera, kind string, ago, length time.Duration, data ...vms
 	if length > 0 {
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(length))
 	}
-	ev.SetData(append([]vms.Data{vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: vms.CreatorMotion})}, data...)...)
+	ev.SetData(append([]vms.Data{vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: vms.CreatorMotion})},
+		data...)...)
 	ev.ID = ev.NaturalID()
 	return ev
 }

@@ -115,7 +115,8 @@ func TestConnectionsThatBreak(t *testing.T) {
 			eventually(t, func() bool { return c.count() > 10 || s.home.Status().Waiting == 0 })
 			s.put("gate", vms.TypeMotion, time.Second, 0)
 			cuts := c.heal()
-			eventually(t, func() bool { return s.home.Status().Waiting == 0 && l.last(prefix+"/gate/motion") == "ON" }, "%+v", s.home.Status())
+			eventually(t, func() bool { return s.home.Status().Waiting == 0 && l.last(prefix+"/gate/motion") == "ON" },
+				"%+v", s.home.Status())
 			require.Zero(t, s.home.Status().Refused)
 			first := func() (ids []string) { // in the order in which they came first
 				seen := map[string]bool{}

@@ -62,7 +62,8 @@ const (
 // discovery is what Home Assistant is told, one retained message a sensor.
 func discovery(n names, b Bridge, cameras []Camera) []message {
 	var list []message
-	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge", SWVersion: b.Version, Page: b.Page}
+	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge",
+		SWVersion: b.Version, Page: b.Page}
 	byBridge := availability{n.status(), online, offline}
 	tell := func(topic string, what any) {
 		if payload, err := json.Marshal(what); err == nil { // it is all text
@@ -73,28 +74,35 @@ func discovery(n names, b Bridge, cameras []Camera) []message {
 		s.QoS, s.Origin = 1, origin{"vmsbridge", b.Version}
 		tell(n.config(s.UniqueID), s)
 	}
-	add(sensor{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(), PayloadOn: online, PayloadOff: offline,
+	add(sensor{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(), PayloadOn: online,
+		PayloadOff:  offline,
 		DeviceClass: "connectivity", Category: "diagnostic", Device: bridge})
 	for _, c := range cameras {
-		d := device{Identifiers: []string{n.unique(c.ID)}, Name: c.Name, Manufacturer: "vmsbridge", Model: "camera", SWVersion: b.Version, ViaDevice: n.unique()}
+		d := device{Identifiers: []string{n.unique(c.ID)}, Name: c.Name, Manufacturer: "vmsbridge", Model: "camera",
+			SWVersion: b.Version, ViaDevice: n.unique()}
 		if b.Page != "" {
 			d.Page = b.Page + "#/camera/" + c.ID
 		}
 		// Nobody knows whether anything moves before a camera that is not connected.
 		seen := []availability{byBridge, {n.connectivity(c.ID), on, off}}
-		add(sensor{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"), StateTopic: n.connectivity(c.ID), PayloadOn: on, PayloadOff: off,
+		add(sensor{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"), StateTopic: n.connectivity(c.ID),
+			PayloadOn: on, PayloadOff: off,
 			DeviceClass: "connectivity", Category: "diagnostic", Availability: []availability{byBridge}, Device: d})
-		add(sensor{Name: "Motion", UniqueID: n.unique(c.ID, "motion"), StateTopic: n.motion(c.ID), PayloadOn: on, PayloadOff: off,
+		add(sensor{Name: "Motion", UniqueID: n.unique(c.ID, "motion"), StateTopic: n.motion(c.ID), PayloadOn: on,
+			PayloadOff:  off,
 			DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
 		if c.Images { // which stays what it is while the camera or the bridge is away
-			tell(n.imageConfig(c.ID), picture{"Last motion", n.unique(c.ID, "image"), n.image(c.ID), "image/jpeg", 1, d, origin{"vmsbridge", b.Version}})
+			tell(n.imageConfig(c.ID), picture{"Last motion", n.unique(c.ID, "image"), n.image(c.ID), "image/jpeg", 1, d,
+				origin{"vmsbridge", b.Version}})
 		}
 		for _, r := range c.Regions {
-			add(sensor{Name: "Motion " + r.Name, UniqueID: n.unique(c.ID, "motion", r.ID), StateTopic: n.region(c.ID, r.ID), PayloadOn: on, PayloadOff: off,
+			add(sensor{Name: "Motion " + r.Name, UniqueID: n.unique(c.ID, "motion", r.ID),
+				StateTopic: n.region(c.ID, r.ID), PayloadOn: on, PayloadOff: off,
 				DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
 		}
 		if c.Tamper {
-			add(sensor{Name: "Tamper", UniqueID: n.unique(c.ID, "tamper"), StateTopic: n.tamper(c.ID), PayloadOn: on, PayloadOff: off,
+			add(sensor{Name: "Tamper", UniqueID: n.unique(c.ID, "tamper"), StateTopic: n.tamper(c.ID), PayloadOn: on,
+				PayloadOff:  off,
 				DeviceClass: "tamper", Availability: seen, Mode: "all", Device: d})
 		}
 	}

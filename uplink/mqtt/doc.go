@@ -7,13 +7,13 @@
 // All messages go out with quality of service 1. PREFIX is vmsbridge/BRIDGE unless the
 // configuration says otherwise.
 //
-//	PREFIX/status                      online, or offline (also by the broker, when the bridge is gone)    retained
-//	PREFIX/CAMERA/motion               ON while anything moves, else OFF                                   retained
-//	PREFIX/CAMERA/motion/REGION        the same for a region                                               retained
-//	PREFIX/CAMERA/tamper               ON while the view is covered, blinded, turned away …                retained
-//	PREFIX/CAMERA/connectivity         ON while the camera is connected                                    retained
-//	PREFIX/events                      each event as JSON, as the service gets it                          not retained
-//	homeassistant/binary_sensor/…      what Home Assistant is to know of each of these                     retained
+//	PREFIX/status                      online, or offline (also by the broker, when the bridge is gone) retained
+//	PREFIX/CAMERA/motion               ON while anything moves, else OFF                            retained
+//	PREFIX/CAMERA/motion/REGION        the same for a region                                        retained
+//	PREFIX/CAMERA/tamper               ON while the view is covered, blinded, turned away …         retained
+//	PREFIX/CAMERA/connectivity         ON while the camera is connected                             retained
+//	PREFIX/events                      each event as JSON, as the service gets it                   not retained
+//	homeassistant/binary_sensor/…      what Home Assistant is to know of each of these              retained
 //
 // # Which forms of an event are published
 //

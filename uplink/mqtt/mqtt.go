@@ -90,7 +90,8 @@ func New(o Options) (*Broker, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Hostname() == "" || u.User != nil || (u.Scheme != "mqtt" && u.Scheme != "mqtts") {
 		// Not with the address itself: somebody may have put a password into it.
-		return nil, errors.New("the broker's address must look like mqtt://host:port or mqtts://host:port, without user name")
+		return nil,
+			errors.New("the broker's address must look like mqtt://host:port or mqtts://host:port, without user name")
 	}
 	if o.ClientID == "" || o.Prefix == "" || o.Bridge.ID == "" || o.Feed == nil || o.Memory == nil || o.Ongoing == nil {
 		return nil, errors.New("make the MQTT sink: ClientID, Prefix, Bridge.ID, Feed, Memory and Ongoing are needed")
@@ -113,8 +114,9 @@ func New(o Options) (*Broker, error) {
 	}
 	b.Follower = delivery.Follow(b, delivery.FollowOptions{Kind: "mqtt", Name: u.Hostname(), Feed: o.Feed, Caps: o.Caps,
 		OneLane: true, Untrue: true, Log: o.Log, Registerer: o.Registerer,
-		Engine: delivery.Options{Concurrency: 1, AtOnce: func() int { return batch }, Open: b.Open, FirstPause: o.FirstPause,
-			MaxPause: o.MaxPause, Lasting: lasting, StuckAfter: time.Millisecond, Proofs: proofs}})
+		Engine: delivery.Options{Concurrency: 1, AtOnce: func() int { return batch }, Open: b.Open,
+			FirstPause: o.FirstPause,
+			MaxPause:   o.MaxPause, Lasting: lasting, StuckAfter: time.Millisecond, Proofs: proofs}})
 	return b, nil
 }
 
@@ -134,9 +136,11 @@ func (b *Broker) hint(err error) string {
 	var ne net.Error
 	switch {
 	case errors.As(err, &refused) && refused.code == takenOver:
-		return "another client came to the MQTT broker under the bridge's name: is there a second bridge with this mqtt.client_id?"
+		return "another client came to the MQTT broker under the bridge's name: is there a second bridge with this " +
+			"mqtt.client_id?"
 	case errors.As(err, &refused) && refused.topic != "":
-		return "the MQTT broker does not let the bridge publish: allow its user to write below " + b.opts.Prefix + " and the discovery prefix"
+		return "the MQTT broker does not let the bridge publish: allow its user to write below " + b.opts.Prefix +
+			" and the discovery prefix"
 	case errors.As(err, &refused) && refused.login:
 		return "the MQTT broker refuses the user name or password: put right mqtt.username and mqtt.password_file"
 	case errors.As(err, &refused) && refused.ended:
@@ -148,7 +152,8 @@ func (b *Broker) hint(err error) string {
 	case trust.Untrusted(err):
 		return "the MQTT broker's certificate is not trusted: set mqtt.ca_file or mqtt.tls_fingerprint"
 	case errors.Is(err, errBroken):
-		return "the MQTT broker ended the connection; if it goes on doing so, another client may have this mqtt.client_id"
+		return "the MQTT broker ended the connection; if it goes on doing so, another client may have this " +
+			"mqtt.client_id"
 	case errors.As(err, &ne):
 		return "the MQTT broker cannot be reached: is it running, and is mqtt.url right?"
 	}

@@ -63,8 +63,10 @@ func TestStatesAndEvents(t *testing.T) {
 	s.put("gate", vms.TypeMotion, 0, time.Second)
 	s.put("gate", vms.TypeMotionInRegion, 0, time.Second, vms.MotionRegion(vms.CreatorMotion, "door", "Door", nil))
 	s.put("gate", vms.TypeTamper, 0, time.Second)
-	s.put("gate", vms.TypeDeviceStatus, 0, time.Second, vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusOnline))
-	for _, topic := range []string{motion, motion + "/door", "vmsbridge/b1/gate/tamper", "vmsbridge/b1/gate/connectivity"} {
+	s.put("gate", vms.TypeDeviceStatus, 0, time.Second,
+		vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusOnline))
+	for _, topic := range []string{motion, motion + "/door", "vmsbridge/b1/gate/tamper",
+		"vmsbridge/b1/gate/connectivity"} {
 		eventually(t, func() bool { return l.last(topic) == "OFF" })
 		require.Equal(t, []string{"OFF", "ON", "OFF"}, l.on(topic), topic)
 	}
@@ -117,10 +119,12 @@ func TestDiscovery(t *testing.T) {
 	require.Equal(t, "motion", door["device_class"])
 	require.Equal(t, "Motion Door", door["name"])
 	require.Equal(t, "all", door["availability_mode"])
-	require.Equal(t, map[string]any{"identifiers": []any{"vmsbridge_b1_gate"}, "name": "Gate", "manufacturer": "vmsbridge", "model": "camera",
+	require.Equal(t, map[string]any{"identifiers": []any{"vmsbridge_b1_gate"}, "name": "Gate",
+		"manufacturer": "vmsbridge", "model": "camera",
 		"sw_version": "1.2", "via_device": "vmsbridge_b1"}, door["device"])
 	require.Contains(t, found, "homeassistant/binary_sensor/vmsbridge_b1_yard-2e2_motion/config")
-	require.NotContains(t, found, "homeassistant/binary_sensor/vmsbridge_b1_yard-2e2_tamper/config", "it is not watched")
+	require.NotContains(t, found, "homeassistant/binary_sensor/vmsbridge_b1_yard-2e2_tamper/config",
+		"it is not watched")
 
 	// The same again: nothing is taken away, not even for a moment, and nothing is written.
 	before, err := s.journal.Meta(memoryKey)
@@ -243,7 +247,8 @@ func TestOutage(t *testing.T) {
 			later := listen(t, b)
 			eventually(t, func() bool { return later.last(status) == "online" })
 			require.Equal(t, "OFF", later.last(motion))
-			eventually(t, func() bool { return s.home.Status().Sent == 202 }, "each once, in its last form, and one twice")
+			eventually(t, func() bool { return s.home.Status().Sent == 202 },
+				"each once, in its last form, and one twice")
 		})
 	}
 }
@@ -340,7 +345,8 @@ func TestSignInAndTLS(t *testing.T) {
 	makeCertificate(t, dir)
 	require.NoError(t, os.WriteFile(dir+"/users", nil, 0o600))
 	runProgram(t, program(t, "mosquitto_passwd"), "-b", dir+"/users", "bridge", "right")
-	b := startBroker(t, "allow_anonymous false", "password_file "+dir+"/users", "certfile "+dir+"/cert.pem", "keyfile "+dir+"/key.pem")
+	b := startBroker(t, "allow_anonymous false", "password_file "+dir+"/users", "certfile "+dir+"/cert.pem",
+		"keyfile "+dir+"/key.pem")
 	url := "mqtts://" + b.addr()
 	password := func(p string) func() (string, error) { return func() (string, error) { return p, nil } }
 	for _, c := range []struct {
@@ -350,9 +356,11 @@ func TestSignInAndTLS(t *testing.T) {
 	}{
 		{"by authority", func(o *Options) { o.CAFile, o.Password = dir+"/cert.pem", password("right") }, ""},
 		{"by pin", func(o *Options) { o.Fingerprint, o.Password = fingerprint(t, dir), password("right") }, ""},
-		{"wrong password", func(o *Options) { o.CAFile, o.Password = dir+"/cert.pem", password("wrong-secret") }, "mqtt.password_file"},
+		{"wrong password", func(o *Options) { o.CAFile, o.Password = dir+"/cert.pem", password("wrong-secret") },
+			"mqtt.password_file"},
 		{"unknown authority", func(o *Options) { o.Password = password("right") }, "mqtt.ca_file"},
-		{"wrong pin", func(o *Options) { o.Fingerprint, o.Password = strings.Repeat("ab", 32), password("right") }, "mqtt.tls_fingerprint"},
+		{"wrong pin", func(o *Options) { o.Fingerprint, o.Password = strings.Repeat("ab", 32), password("right") },
+			"mqtt.tls_fingerprint"},
 		{"plain", func(o *Options) { o.URL, o.Password = b.url(), password("right") }, "MQTT broker"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -364,7 +372,8 @@ func TestSignInAndTLS(t *testing.T) {
 				s.up()
 				return
 			}
-			eventually(t, func() bool { return strings.Contains(s.home.Status().Problem, c.problem) }, "%+v", s.home.Status())
+			eventually(t, func() bool { return strings.Contains(s.home.Status().Problem, c.problem) }, "%+v",
+				s.home.Status())
 			require.NotContains(t, fmt.Sprintf("%+v", s.home.Status()), "wrong-secret")
 		})
 	}
@@ -392,7 +401,8 @@ func TestEventThatTheBrokerCannotTake(t *testing.T) {
 	b := startBroker(t, "allow_anonymous true", "max_packet_size 20000")
 	l := listen(t, b)
 	s := newSite(t, b.url(), nil)
-	big, err := vms.MakeData(map[string]any{"type": "vms.big.v1", "creatorId": "x", "text": strings.Repeat("x", 30_000)})
+	big, err := vms.MakeData(map[string]any{"type": "vms.big.v1", "creatorId": "x",
+		"text": strings.Repeat("x", 30_000)})
 	require.NoError(t, err)
 	first := s.put("gate", vms.TypeMotion, 9*time.Second, time.Second)
 	s.put("gate", vms.TypeMotion, 6*time.Second, time.Second, big)

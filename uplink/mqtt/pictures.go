@@ -40,8 +40,10 @@ func (b *Broker) publishPictures(ctx context.Context, list []vms.Queued) {
 			return
 		default:
 			if b.refused++; b.refused == mostRefused {
-				b.Log().Warn("the MQTT broker takes no pictures; it gets none until the bridge is started again", "error", err,
-					"bytes", len(jpeg), "hint", "let the broker take messages of that size, or write mqtt.images: false")
+				b.Log().Warn("the MQTT broker takes no pictures; it gets none until the bridge is started again",
+					"error", err,
+					"bytes", len(jpeg), "hint",
+					"let the broker take messages of that size, or write mqtt.images: false")
 			}
 			return // a connection that broke is noticed by itself
 		}
@@ -55,7 +57,8 @@ func (b *Broker) lastMotion(c Camera, list []vms.Queued) (at time.Time, ok bool)
 	}
 	for _, q := range list {
 		ev := q.Event
-		if !q.Newest || q.Untrue || ev.Type != vms.TypeMotion || ev.ActorType != vms.ActorCamera || ev.ActorID != c.ID ||
+		if !q.Newest || q.Untrue || ev.Type != vms.TypeMotion || ev.ActorType != vms.ActorCamera ||
+			ev.ActorID != c.ID ||
 			ev.Ongoing() || ev.EndTimestamp == nil || b.Feed().Now().Sub(ev.EndTimestamp.Time) > pictured {
 			continue
 		}

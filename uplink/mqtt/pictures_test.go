@@ -42,7 +42,8 @@ func TestPictureOfTheLastMotion(t *testing.T) {
 	s.put("yard.2", vms.TypeMotion, 0, time.Second)
 	eventually(t, func() bool { return len(l.on(events)) == 3 })
 	best := began.Add(-50 * time.Second).Truncate(time.Millisecond)
-	s.put("gate", vms.TypeMotion, time.Minute, 20*time.Second, vms.FullFrameImageURL("", "https://x/y", best, vms.ImagePreview))
+	s.put("gate", vms.TypeMotion, time.Minute, 20*time.Second,
+		vms.FullFrameImageURL("", "https://x/y", best, vms.ImagePreview))
 	want := fmt.Sprintf("JPEG-gate-%d", best.UnixMilli())
 	eventually(t, func() bool { return l.last(image) == want })
 	ended := s.put("gate", vms.TypeMotion, 0, time.Second)
@@ -73,8 +74,8 @@ func TestPictureOfTheLastMotion(t *testing.T) {
 	}
 }
 
-// Home Assistant is told of the picture with keys of its schema alone (homeassistant/components/mqtt:
-// image.py, schemas.py), and where the page is.
+// Home Assistant is told of the picture with keys of its schema alone
+// (homeassistant/components/mqtt: image.py, schemas.py), and where the page is.
 func TestDiscoveryOfPictures(t *testing.T) {
 	t.Parallel()
 	found := map[string]map[string]any{}
@@ -87,9 +88,11 @@ func TestDiscoveryOfPictures(t *testing.T) {
 		found[m.topic] = c
 	}
 	c := found["homeassistant/image/vmsbridge_b1_yard-2e2_image/config"]
-	require.Equal(t, map[string]any{"name": "Last motion", "unique_id": "vmsbridge_b1_yard-2e2_image", "image_topic": "vmsbridge/b1/yard.2/image",
+	require.Equal(t, map[string]any{"name": "Last motion", "unique_id": "vmsbridge_b1_yard-2e2_image",
+		"image_topic":  "vmsbridge/b1/yard.2/image",
 		"content_type": "image/jpeg", "qos": 1.0, "origin": map[string]any{"name": "vmsbridge"},
-		"device": map[string]any{"identifiers": []any{"vmsbridge_b1_yard-2e2"}, "name": "Yard", "manufacturer": "vmsbridge", "model": "camera",
+		"device": map[string]any{"identifiers": []any{"vmsbridge_b1_yard-2e2"}, "name": "Yard",
+			"manufacturer": "vmsbridge", "model": "camera",
 			"via_device": "vmsbridge_b1", "configuration_url": "https://bridge.example/#/camera/yard.2"}}, c)
 	bridge := found["homeassistant/binary_sensor/vmsbridge_b1_connectivity/config"]["device"].(map[string]any)
 	require.Equal(t, "https://bridge.example/", bridge["configuration_url"])

@@ -40,14 +40,17 @@ func (p *sentPinger) PacketSent() {
 }
 
 func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message) (*session5, error) {
-	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}, ended: make(chan *refusedError, 1), password: password}
+	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)},
+		ended: make(chan *refusedError, 1), password: password}
 	s.reason = sync.OnceValue(s.wait)
 	s.client = paho.NewClient(paho.ClientConfig{
 		Conn:          packets.NewThreadSafeConn(conn),
 		PingHandler:   s.sent,
 		PacketTimeout: ackTimeout,
 		// Nothing is subscribed to.
-		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) { return true, nil }},
+		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) {
+			return true, nil
+		}},
 		OnServerDisconnect: func(d *paho.Disconnect) {
 			s.ended <- &refusedError{code: d.ReasonCode, reason: reasons[d.ReasonCode], ended: true}
 		},
@@ -70,13 +73,15 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 		if ack.Properties != nil && ack.Properties.ReasonString != "" {
 			reason = s.clean(ack.Properties.ReasonString)
 		}
-		return nil, &refusedError{code: ack.ReasonCode, reason: reason, login: ack.ReasonCode == 0x86 || ack.ReasonCode == 0x87}
+		return nil, &refusedError{code: ack.ReasonCode, reason: reason, login: ack.ReasonCode == 0x86 ||
+			ack.ReasonCode == 0x87}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if ack.Properties != nil && ack.Properties.AuthMethod != "" {
-		return nil, fmt.Errorf("%w: it took the bridge in by a method of authentication that the bridge did not offer", errNoBroker)
+		return nil, fmt.Errorf("%w: it took the bridge in by a method of authentication that the bridge did not offer",
+			errNoBroker)
 	}
 	return s, nil
 }
@@ -92,8 +97,8 @@ func (s *session5) clean(reason string) string {
 	return strings.ToValidUTF8(reason[:min(len(reason), mostReason)], "")
 }
 
-// noAuth is there because the library calls one without looking, from a goroutine of its own, when a
-// broker's welcome names a method of authentication. frames lets no AUTH packet through.
+// noAuth is there because the library calls one without looking, from a goroutine of its own, when
+// a broker's welcome names a method of authentication. frames lets no AUTH packet through.
 type noAuth struct{}
 
 func (noAuth) Authenticate(*paho.Auth) *paho.Auth { return &paho.Auth{} }
@@ -105,10 +110,15 @@ const takenOver = 0x8e
 
 // reasons are those of CONNACK, PUBACK and DISCONNECT that a bridge may meet (MQTT 5.0, §2.4).
 var reasons = map[byte]string{
-	0x80: "unspecified error", 0x81: "malformed packet", 0x82: "protocol error", 0x83: "implementation specific error", 0x84: "it does not know this version of the protocol",
-	0x85: "client identifier not valid", 0x86: "bad user name or password", 0x87: "not authorized", 0x88: "server unavailable", 0x89: "server busy",
-	0x8a: "banned", 0x8b: "server shutting down", 0x8d: "keep alive timeout", takenOver: "session taken over", 0x90: "topic name invalid", 0x95: "packet too large", 0x97: "quota exceeded", 0x99: "payload format invalid", 0x9a: "retain not supported",
-	0x9b: "quality of service not supported", 0x9c: "use another server", 0x9d: "server moved", 0x9f: "connection rate exceeded",
+	0x80: "unspecified error", 0x81: "malformed packet", 0x82: "protocol error", 0x83: "implementation specific error",
+	0x84: "it does not know this version of the protocol",
+	0x85: "client identifier not valid", 0x86: "bad user name or password", 0x87: "not authorized",
+	0x88: "server unavailable", 0x89: "server busy",
+	0x8a: "banned", 0x8b: "server shutting down", 0x8d: "keep alive timeout", takenOver: "session taken over",
+	0x90: "topic name invalid", 0x95: "packet too large", 0x97: "quota exceeded", 0x99: "payload format invalid",
+	0x9a: "retain not supported",
+	0x9b: "quality of service not supported", 0x9c: "use another server", 0x9d: "server moved",
+	0x9f: "connection rate exceeded",
 }
 
 func (s *session5) publish(ctx context.Context, list []message) (acked int, err error) {
@@ -173,14 +183,16 @@ func (s *session5) publish(ctx context.Context, list []message) (acked int, err 
 func (s *session5) one(ctx context.Context, m message) error {
 	p := &paho.Publish{QoS: 1, Retain: m.retain, Topic: m.topic, Payload: m.payload}
 	if m.revision != 0 {
-		p.Properties = &paho.PublishProperties{ContentType: "application/json", User: paho.UserProperties{{Key: "revision", Value: strconv.FormatUint(m.revision, 10)}}}
+		p.Properties = &paho.PublishProperties{ContentType: "application/json",
+			User: paho.UserProperties{{Key: "revision", Value: strconv.FormatUint(m.revision, 10)}}}
 	}
 	r, err := s.client.Publish(ctx, p)
 	if err == nil {
 		return nil
 	}
 	if r != nil && r.ReasonCode >= 0x80 {
-		refused := &refusedError{code: r.ReasonCode, reason: reasons[r.ReasonCode], topic: m.topic, message: r.ReasonCode != 0x87 && r.ReasonCode != 0x97}
+		refused := &refusedError{code: r.ReasonCode, reason: reasons[r.ReasonCode], topic: m.topic,
+			message: r.ReasonCode != 0x87 && r.ReasonCode != 0x97}
 		if r.Properties != nil && r.Properties.ReasonString != "" {
 			refused.reason = s.clean(r.Properties.ReasonString)
 		}

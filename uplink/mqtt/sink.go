@@ -83,7 +83,8 @@ func (b *Broker) Open(ctx context.Context) (<-chan delivery.Verdict, delivery.Ve
 // or that another one came under its name, no event is to blame.
 func (b *Broker) verdict(err error) delivery.Verdict {
 	v := delivery.Verdict{Kind: delivery.OfSink, Err: err, Hint: b.hint(err)}
-	if no := (*refusedError)(nil); errors.As(err, &no) && (no.login || no.code == takenOver || no.topic != "" && !no.message) {
+	if no := (*refusedError)(nil); errors.As(err, &no) &&
+		(no.login || no.code == takenOver || no.topic != "" && !no.message) {
 		v.Kind = delivery.OfToken
 	}
 	return v
@@ -207,7 +208,8 @@ func (b *Broker) Run(ctx context.Context) error {
 	defer cancel()
 	if b.line.take(limited) == nil {
 		if b.line.session != nil {
-			_, _ = b.line.session.publish(limited, []message{{topic: b.names.status(), payload: []byte(offline), retain: true}})
+			_, _ = b.line.session.publish(limited,
+				[]message{{topic: b.names.status(), payload: []byte(offline), retain: true}})
 			b.line.hangUp()
 		}
 		b.line.leave()

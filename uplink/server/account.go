@@ -29,14 +29,16 @@ func (s *Server) clientSettings(c *call) error {
 // here is the address of this server, as it was set or as the client may be told it.
 func (s *Server) here(r *http.Request) *url.URL { return vms.Here(r, s.base, s.opts.Host) }
 
-// registerBridge is POST /bridges:register, which is not part of the public interface: a bridge says which cameras it
-// has and where its stills can be asked for. Only a token of a bridge may, since the service will call that address.
+// registerBridge is POST /bridges:register, which is not part of the public interface: a bridge
+// says which cameras it has and where its stills can be asked for. Only a token of a bridge may,
+// since the service will call that address.
 func (s *Server) registerBridge(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
 	}
 	if !bringsBridges(c.principal) {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge, or of a user who sees all of the account, may register a bridge")
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+			"Only a token of kind bridge, or of a user who sees all of the account, may register a bridge")
 	}
 	body, err := readJSON(c, maxBodyBytes)
 	if err != nil {
@@ -74,7 +76,8 @@ func (s *Server) registerBridge(c *call) error {
 
 // Bookkeeper is a BridgeRegistry that keeps how far it has what a bridge's journal holds.
 type Bookkeeper interface {
-	// Book keeps a mark of a bridge of p's account that has just registered, and returns what it has of the bridge's journal now.
+	// Book keeps a mark of a bridge of p's account that has just registered, and returns what it
+	// has of the bridge's journal now.
 	Book(ctx context.Context, p identity.Principal, bridge string, m vms.Mark) (vms.Book, error)
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// encoded is v in JSON. It is whole before the first byte leaves, so that an error cannot cut an answer in half.
+// encoded is v in JSON. It is whole before the first byte leaves, so that an error cannot cut an
+// answer in half.
 func encoded(v any) (*bytes.Buffer, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -54,7 +55,8 @@ func (c *call) ok(v any) error {
 	return nil
 }
 
-// minPacked is from how many bytes on an answer is packed: below that it goes in one packet of the network either way.
+// minPacked is from how many bytes on an answer is packed: below that it goes in one packet of the
+// network either way.
 const minPacked = 1400
 
 var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
@@ -69,7 +71,8 @@ func packed(text []byte) *bytes.Buffer {
 	return &out
 }
 
-// takesGzip reports whether an Accept-Encoding names gzip and does not refuse it (RFC 9110 §12.5.3).
+// takesGzip reports whether an Accept-Encoding names gzip and does not refuse it (RFC 9110
+// §12.5.3).
 func takesGzip(header string) bool {
 	takes := false
 	for part := range strings.SplitSeq(header, ",") {

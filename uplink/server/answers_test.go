@@ -19,7 +19,8 @@ import (
 // at is a time in an address.
 func at(t time.Time) string { return url.QueryEscape(vms.At(t).String()) }
 
-// What goes on is listed with the document's own parameters, as long as the end asked for is not past.
+// What goes on is listed with the document's own parameters, as long as the end asked for is not
+// past.
 func TestWhatGoesOnIsListed(t *testing.T) {
 	b := newBed(t)
 	now := time.Now().UTC()
@@ -28,16 +29,20 @@ func TestWhatGoesOnIsListed(t *testing.T) {
 	done.StartTimestamp = vms.At(now.Add(-2 * time.Minute))
 	done.EndTimestamp = vms.Ptr(now.Add(-time.Minute))
 	b.put(open, done)
-	list := "/api/v3.0/events?actor=camera:cam-1&type__in=" + vms.TypeMotion + "&startTimestamp__gte=" + at(now.Add(-24*time.Hour)) + "&endTimestamp__lte="
-	for end, want := range map[time.Time]int{now.Add(24 * time.Hour): 2, now.Add(time.Minute): 2, now.Add(-time.Second): 1, now.Add(-90 * time.Second): 0} {
+	list := "/api/v3.0/events?actor=camera:cam-1&type__in=" + vms.TypeMotion + "&startTimestamp__gte=" +
+		at(now.Add(-24*time.Hour)) + "&endTimestamp__lte="
+	for end, want := range map[time.Time]int{now.Add(24 * time.Hour): 2, now.Add(time.Minute): 2,
+		now.Add(-time.Second): 1, now.Add(-90 * time.Second): 0} {
 		page := b.get(list + at(end)).page()
 		require.Len(t, page.Results, want, "end %s", end)
 		require.Equal(t, want, page.TotalSize)
 	}
 	page := b.get(list + at(now.Add(time.Hour)) + "&pageSize=1").page()
 	require.Nil(t, page.Results[0].EndTimestamp)
-	require.Len(t, b.get(list+at(now.Add(time.Hour))+"&endTimestamp__gte="+at(now.Add(-time.Second))).page().Results, 1, "only the end of the other is past")
-	require.Empty(t, b.get(list+at(now.Add(time.Hour))+"&endTimestamp__gte="+at(now.Add(30*time.Minute))).page().Results)
+	require.Len(t, b.get(list+at(now.Add(time.Hour))+"&endTimestamp__gte="+at(now.Add(-time.Second))).page().Results, 1,
+		"only the end of the other is past")
+	require.Empty(t,
+		b.get(list+at(now.Add(time.Hour))+"&endTimestamp__gte="+at(now.Add(30*time.Minute))).page().Results)
 	// What begins later does not change how many the first page counted.
 	more := motion("cam-1", 0, 0)
 	more.StartTimestamp = vms.At(now.Add(-3 * time.Minute))
@@ -47,14 +52,16 @@ func TestWhatGoesOnIsListed(t *testing.T) {
 	require.Len(t, next.Results, 1)
 }
 
-// Addresses of images are at the server that hands the event out, under the name that its client used, in lists, single
-// events and streams alike; other servers' stay as they are.
+// Addresses of images are at the server that hands the event out, under the name that its client
+// used, in lists, single events and streams alike; other servers' stay as they are.
 func TestImagesAreWhereTheyAreAskedFor(t *testing.T) {
 	b := newBed(t)
 	ev := motion("cam-1", 0, time.Second)
 	there := vms.ImageURL("http://192.0.2.7:8480", "cam-1", vms.ImagePreview, vms.OpBefore, t0)
-	foreign := []string{vms.ImageURL("http://192.0.2.7", "cam-10", vms.ImagePreview, vms.OpBefore, t0), "https://shop.example/till.jpeg?deviceId=cam-1"}
-	ev.SetData(vms.FullFrameImageURL("", there, t0, "preview"), vms.CroppedFrameImageURL("", "camera-cam-1:1", there+"#xywh=percent:1,2,3,4", t0),
+	foreign := []string{vms.ImageURL("http://192.0.2.7", "cam-10", vms.ImagePreview, vms.OpBefore, t0),
+		"https://shop.example/till.jpeg?deviceId=cam-1"}
+	ev.SetData(vms.FullFrameImageURL("", there, t0, "preview"),
+		vms.CroppedFrameImageURL("", "camera-cam-1:1", there+"#xywh=percent:1,2,3,4", t0),
 		vms.FullFrameImageURL("", foreign[0], t0, ""), vms.FullFrameImageURL("", foreign[1], t0, ""))
 	b.put(ev)
 	here := strings.Replace(there, "http://192.0.2.7:8480", "https://vms.example", 1)
@@ -64,7 +71,8 @@ func TestImagesAreWhereTheyAreAskedFor(t *testing.T) {
 	want := strings.ReplaceAll(strings.Trim(string(raw), `"`), `\u0026`, "&")
 	include := "include=data.vms.fullFrameImageUrl.v1,data.vms.croppedFrameImageUrl.v1"
 	for _, path := range []string{"events/" + url.PathEscape(ev.ID) + "?" + include,
-		"events?actor=camera:cam-1&startTimestamp__gte=2026-01-01T00:00:00Z&startTimestamp__lte=2027-01-01T00:00:00Z&" + include,
+		"events?actor=camera:cam-1&startTimestamp__gte=2026-01-01T00:00:00Z&startTimestamp__lte=2027-01-01T00:00:00Z&" +
+			include,
 		"events:listRecentByType?actor=camera:cam-1&type__in=" + vms.TypeMotion + "&" + include} {
 		r := b.get("/api/v3.0/" + path)
 		require.Equal(t, 200, r.code, "%s", r.body)
@@ -100,8 +108,11 @@ func TestEventsAreCounted(t *testing.T) {
 	path := "/api/v3.0/eventMetrics?actor=camera:cam-1&eventType=" + vms.TypeMotion
 	b.get(path+"&timestamp__gte="+at(t0)+"&timestamp__lte="+at(t0.Add(3*time.Hour-time.Millisecond))).into(200, &got)
 	hour := func(n int) int64 { return t0.Add(time.Duration(n) * time.Hour).UnixMilli() }
-	require.Equal(t, []counts{{vms.TypeMotion, "cam-1", "camera", "count", [][2]int64{{hour(0), 3}, {hour(1), 1}, {hour(2), 1}}}}, got)
-	b.get(path+","+vms.TypeTamper+"&aggregateByMinutes=180&timestamp__gte="+at(t0.Add(5*time.Second))+"&timestamp__lte="+at(t0.Add(time.Hour))).into(200, &got)
+	require.Equal(t,
+		[]counts{{vms.TypeMotion, "cam-1", "camera", "count", [][2]int64{{hour(0), 3}, {hour(1), 1}, {hour(2), 1}}}},
+		got)
+	b.get(path+","+vms.TypeTamper+"&aggregateByMinutes=180&timestamp__gte="+at(
+		t0.Add(5*time.Second))+"&timestamp__lte="+at(t0.Add(time.Hour))).into(200, &got)
 	require.Len(t, got, 2)
 	sum := func(c counts) (n int64) {
 		for _, p := range c.Points {
@@ -113,8 +124,10 @@ func TestEventsAreCounted(t *testing.T) {
 	require.Zero(t, sum(got[1]))
 	b.get(path).into(200, &got)
 	require.GreaterOrEqual(t, len(got[0].Points), 168, "a week, by hours")
-	for query, words := range map[string]string{"": "actor, eventType", "actor=camera:cam-1&eventType=x&zebra=1": "known here: actor, actor__in, aggregateByMinutes",
-		"actor=camera:cam-1&eventType=x&aggregateByMinutes=0": "whole number", "actor=camera:cam-1&eventType=x&aggregateByMinutes=1&timestamp__gte=2026-01-01T00:00:00Z": "take longer ones"} {
+	for query, words := range map[string]string{"": "actor, eventType",
+		"actor=camera:cam-1&eventType=x&zebra=1":                                                  "actor, actor__in",
+		"actor=camera:cam-1&eventType=x&aggregateByMinutes=0":                                     "whole number",
+		"actor=camera:cam-1&eventType=x&aggregateByMinutes=1&timestamp__gte=2026-01-01T00:00:00Z": "longer"} {
 		r := b.get("/api/v3.0/eventMetrics?" + query)
 		require.Equal(t, 400, r.code, query)
 		require.Contains(t, string(r.body), words)
@@ -125,8 +138,11 @@ func TestEventsAreCounted(t *testing.T) {
 // The catalogue is told in the language that is asked for.
 func TestTypesInALanguage(t *testing.T) {
 	b := newBed(t)
-	for _, x := range []struct{ query, header, lang, name string }{{"?language=ja", "", "ja", "モーション検知"}, {"?language=ja-JP", "en", "ja", "モーション検知"},
-		{"", "de;q=0.3, ja-JP;q=0.9, en;q=0.5", "ja", "モーション検知"}, {"", "en-US,en;q=0.9,ja;q=0.8", "en", "Motion Detection"}, {"?language=xx", "ja", "en", "Motion Detection"}, {"", "", "en", "Motion Detection"}} {
+	for _, x := range []struct{ query, header, lang, name string }{{"?language=ja", "", "ja", "モーション検知"},
+		{"?language=ja-JP", "en", "ja", "モーション検知"},
+		{"", "de;q=0.3, ja-JP;q=0.9, en;q=0.5", "ja", "モーション検知"},
+		{"", "en-US,en;q=0.9,ja;q=0.8", "en", "Motion Detection"}, {"?language=xx", "ja", "en", "Motion Detection"},
+		{"", "", "en", "Motion Detection"}} {
 		r := b.do("GET", "/api/v3.0/eventTypes"+x.query, tokenUser, "", "Accept-Language", x.header)
 		require.Equal(t, x.lang, r.header.Get("Content-Language"), "%v", x)
 		var page vms.PageOf[vms.EventType]
@@ -135,26 +151,31 @@ func TestTypesInALanguage(t *testing.T) {
 	}
 }
 
-// A type whose row of the catalogue names no schemas is reported without any; others are told what would do.
+// A type whose row of the catalogue names no schemas is reported without any; others are told what
+// would do.
 func TestReportsWithoutSchemas(t *testing.T) {
 	b := newBed(t)
 	ev := motion("cam-1", 0, time.Second)
 	ev.SetData()
 	ev.ID = ""
-	for _, typ := range []string{"evacuateProtocol", "fightDetection", "handsUpDetection", "holdProtocol", "lockdownProtocol", "secureProtocol", "shelterProtocol", "vapeDetection"} {
+	for _, typ := range []string{"evacuateProtocol", "fightDetection", "handsUpDetection", "holdProtocol",
+		"lockdownProtocol", "secureProtocol", "shelterProtocol", "vapeDetection"} {
 		ev.Type = "vms." + typ + "Event.v1"
 		raw := strings.Replace(strings.Replace(text(t, ev), `"dataSchemas":null`, `"dataSchemas":[]`, 1), `"data":null`, `"data":[]`, 1)
 		r := b.do("POST", "/api/v3.0/events", tokenBridge, raw)
 		require.Equal(t, 201, r.code, "%s: %s", typ, r.body)
-		got := b.get("/api/v3.0/events?actor=camera:cam-1&type__in=" + ev.Type + "&startTimestamp__gte=2026-01-01T00:00:00Z&startTimestamp__lte=2027-01-01T00:00:00Z").page()
+		got := b.get("/api/v3.0/events?actor=camera:cam-1&type__in=" + ev.Type +
+			"&startTimestamp__gte=2026-01-01T00:00:00Z&startTimestamp__lte=2027-01-01T00:00:00Z").page()
 		require.Len(t, got.Results, 1)
 		require.Empty(t, got.Results[0].DataSchemas)
 	}
 	ev.Type = "vms.violenceDetectionEvent.v1"
-	b.do("POST", "/api/v3.0/events", tokenBridge, text(t, ev)).refused(400, vms.ReasonValue, "vms.creatorDetails.v1 would do")
+	b.do("POST", "/api/v3.0/events", tokenBridge, text(t, ev)).refused(400, vms.ReasonValue,
+		"vms.creatorDetails.v1 would do")
 }
 
-// An answer is packed for who takes that: a list of motion events with all their data is a twentieth of its bytes.
+// An answer is packed for who takes that: a list of motion events with all their data is a
+// twentieth of its bytes.
 func TestAnswersArePacked(t *testing.T) {
 	b := newBed(t)
 	var all []vms.Event
@@ -163,9 +184,12 @@ func TestAnswersArePacked(t *testing.T) {
 		at, object := ev.StartTimestamp.Time, vms.ObjectID("camera", "cam-1", strconv.Itoa(n))
 		box := [4]float64{float64(n%97) / 100, float64(n%53) / 100, float64(n%97)/100 + 0.013, float64(n%53)/100 + 0.21}
 		image := vms.ImageURL("https://vms.example", "cam-1", vms.ImagePreview, vms.OpBefore, at)
-		ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "vms.bridgeMotion", Vendor: "vmsbridge", Application: "vmsbridge", Version: "0.1.0"}),
-			vms.ObjectDetection("", object, at, box), vms.FullFrameImageURL("", image, at, "preview"), vms.FullFrameImageURL("", image, at, "main"),
-			vms.CroppedFrameImageURL("", object, image, at), vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "motion", At: at, Box: box}}))
+		ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "vms.bridgeMotion", Vendor: "vmsbridge",
+			Application: "vmsbridge", Version: "0.1.0"}),
+			vms.ObjectDetection("", object, at, box), vms.FullFrameImageURL("", image, at, "preview"),
+			vms.FullFrameImageURL("", image, at, "main"),
+			vms.CroppedFrameImageURL("", object, image, at),
+			vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "motion", At: at, Box: box}}))
 		ev.ID = ev.NaturalID()
 		all = append(all, ev)
 	}
@@ -185,7 +209,9 @@ func TestAnswersArePacked(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(plain.body), string(whole))
 	for _, header := range []string{"gzip;q=0", "", "br", "*;q=0"} {
-		require.Empty(t, b.do("GET", path, tokenUser, "", "Accept-Encoding", header).header.Get("Content-Encoding"), header)
+		require.Empty(t, b.do("GET", path, tokenUser, "", "Accept-Encoding", header).header.Get("Content-Encoding"),
+			header)
 	}
-	require.Empty(t, b.do("GET", "/api/v3.0/clientSettings", tokenUser, "", "Accept-Encoding", "gzip").header.Get("Content-Encoding"), "too short to be worth it")
+	require.Empty(t, b.do("GET", "/api/v3.0/clientSettings", tokenUser, "", "Accept-Encoding",
+		"gzip").header.Get("Content-Encoding"), "too short to be worth it")
 }

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// args are the query parameters of a request and what is wrong with them. All problems are collected, then reported at
-// once by err.
+// args are the query parameters of a request and what is wrong with them. All problems are
+// collected, then reported at once by err.
 type args struct {
 	values     url.Values
 	known      []string
@@ -28,11 +28,13 @@ func parseArgs(raw string, known ...string) *args {
 	values, err := url.ParseQuery(raw)
 	a := &args{values: values, known: known}
 	if err != nil {
-		a.malformed = &vms.Problem{Argument: "query", Reason: vms.ReasonValue, Text: "is not well-formed: " + err.Error()}
+		a.malformed = &vms.Problem{Argument: "query", Reason: vms.ReasonValue, Text: "is not well-formed: " +
+			err.Error()}
 	}
 	for name := range values {
 		if !slices.Contains(known, name) {
-			a.unexpected = append(a.unexpected, vms.Problem{Argument: name, Reason: vms.ReasonUnexpected, Text: "is not known here"})
+			a.unexpected = append(a.unexpected,
+				vms.Problem{Argument: name, Reason: vms.ReasonUnexpected, Text: "is not known here"})
 		}
 	}
 	slices.SortFunc(a.unexpected, func(p, q vms.Problem) int { return strings.Compare(p.Argument, q.Argument) })
@@ -90,7 +92,8 @@ func (a *args) need(name string) string {
 	return v
 }
 
-// list is the argument as a list: comma-joined, repeated, or both. Double and empty values are dropped.
+// list is the argument as a list: comma-joined, repeated, or both. Double and empty values are
+// dropped.
 func (a *args) list(name string) []string {
 	var out []string
 	for _, joined := range a.values[name] {
@@ -103,8 +106,8 @@ func (a *args) list(name string) []string {
 	return out
 }
 
-// lowerBound and upperBound are an argument as a time of the wire, nil if absent. A bound finer than the millisecond is
-// moved to the first or last one inside it.
+// lowerBound and upperBound are an argument as a time of the wire, nil if absent. A bound finer
+// than the millisecond is moved to the first or last one inside it.
 func (a *args) lowerBound(name string) *vms.Time {
 	t, ok := a.instant(name)
 	if !ok {
@@ -189,8 +192,8 @@ func (a *args) canonicalList(name string) []string {
 	return list
 }
 
-// include is the list of data schemas wanted, with or without the prefix "data.". A value that names no schema asks for
-// nothing.
+// include is the list of data schemas wanted, with or without the prefix "data.". A value that
+// names no schema asks for nothing.
 func (a *args) include() []string {
 	list := a.list("include")
 	for i := range list {

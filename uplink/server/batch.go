@@ -10,8 +10,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// BatchStore is an EventStore that stores many events at the cost of one. If Options.Events is one, and there are
-// Options.Bridges, bridges are told that they may report so.
+// BatchStore is an EventStore that stores many events at the cost of one. If Options.Events is one,
+// and there are Options.Bridges, bridges are told that they may report so.
 type BatchStore interface {
 	// PutAll does for all events in their order what Put does for each: all are stored, or none is.
 	PutAll(events []vms.Event, report bool) error
@@ -24,8 +24,9 @@ const (
 	maxBatchEvents = 2 * reportAtOnce
 )
 
-// reportEvents is POST /events:report, which is not part of the public interface. Each event gets the verdict that
-// POST /events would give; the answer ends after the first that may be taken later.
+// reportEvents is POST /events:report, which is not part of the public interface. Each event gets
+// the verdict that POST /events would give; the answer ends after the first that may be taken
+// later.
 func (s *Server) reportEvents(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
@@ -38,10 +39,12 @@ func (s *Server) reportEvents(c *call) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&many); err != nil {
-		return vms.NewError(http.StatusBadRequest, vms.ReasonJSON, "Invalid JSON: the body must be an object with a list of events")
+		return vms.NewError(http.StatusBadRequest, vms.ReasonJSON,
+			"Invalid JSON: the body must be an object with a list of events")
 	}
 	if len(many.Events) > maxBatchEvents {
-		return vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, fmt.Sprintf("More than %d events", maxBatchEvents))
+		return vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge,
+			fmt.Sprintf("More than %d events", maxBatchEvents))
 	}
 	var all batch
 	var naturals []string
@@ -77,7 +80,8 @@ func (b *batch) add(ev vms.Event, refusal *vms.Error) {
 	b.events, b.results = append(b.events, ev), append(b.results, r)
 }
 
-// store places and stores what is not refused, as much as it can at once: what began in one moment is placed one after the other.
+// store places and stores what is not refused, as much as it can at once: what began in one moment
+// is placed one after the other.
 func (s *Server) store(b *batch) {
 	var waiting []int
 	moments := map[string]bool{}
@@ -109,7 +113,8 @@ func (s *Server) store(b *batch) {
 	flush()
 }
 
-// putSome stores events of a batch, together or else one by one, and cuts the results where one cannot be stored now.
+// putSome stores events of a batch, together or else one by one, and cuts the results where one
+// cannot be stored now.
 func (s *Server) putSome(b *batch, which []int) (ok bool) {
 	together := make([]vms.Event, len(which))
 	for n, i := range which {
@@ -135,12 +140,14 @@ func (s *Server) putSome(b *batch, which []int) (ok bool) {
 // judge reads an event and says whether this caller may report it.
 func (s *Server) judge(c *call, body []byte) (vms.Event, error) {
 	if len(body) > maxBodyBytes {
-		return vms.Event{}, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, "The event is larger than 512 KiB")
+		return vms.Event{}, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge,
+			"The event is larger than 512 KiB")
 	}
 	return s.checkReport(c, body)
 }
 
-// refusal is the error body of err, nil for none. What is no *vms.Error is logged, and its text stays here.
+// refusal is the error body of err, nil for none. What is no *vms.Error is logged, and its text
+// stays here.
 func (s *Server) refusal(err error) *vms.Error {
 	if err == nil {
 		return nil
@@ -150,7 +157,8 @@ func (s *Server) refusal(err error) *vms.Error {
 		return e
 	}
 	s.log.Error("an event could not be judged", "error", err)
-	return vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError, "The server could not answer; its log says why")
+	return vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError,
+		"The server could not answer; its log says why")
 }
 
 // forGood says whether an event will never be taken as it is.

@@ -106,8 +106,10 @@ func TestPackedBodies(t *testing.T) {
 
 	b.do("POST", vms.PathEvents, tokenBridge, body(t, nil), "Content-Encoding", "gzip").refused(400, vms.ReasonJSON)
 	whole := pack(body(t, nil))
-	b.do("POST", vms.PathEvents, tokenBridge, whole[:len(whole)/2], "Content-Encoding", "gzip").refused(400, vms.ReasonJSON)
+	b.do("POST", vms.PathEvents, tokenBridge, whole[:len(whole)/2], "Content-Encoding", "gzip").refused(400,
+		vms.ReasonJSON)
 	b.do("POST", vms.PathEvents, tokenBridge, body(t, nil), "Content-Encoding", "br").refused(415, vms.ReasonContent)
 	// A small body that unpacks to more than is allowed.
-	b.do("POST", vms.PathEvents, tokenBridge, pack(strings.Repeat(" ", maxBodyBytes+1)), "Content-Encoding", "gzip").refused(413, vms.ReasonTooLarge)
+	b.do("POST", vms.PathEvents, tokenBridge, pack(strings.Repeat(" ", maxBodyBytes+1)), "Content-Encoding",
+		"gzip").refused(413, vms.ReasonTooLarge)
 }

@@ -53,7 +53,8 @@ func newBed(t *testing.T) *bed {
 	b := &bed{t: t, journal: j, bridges: &bridgeLog{}}
 	b.server, err = New(Options{
 		Events: bedEvents{b, j}, Cameras: bedCameras{}, Images: bedImages{b}, Auth: bedTokens(t), Bridges: b.bridges,
-		NotFound: journal.ErrNotFound, BaseURL: "https://vms.example", TokenKey: []byte("key"), Registerer: prometheus.NewRegistry(),
+		NotFound: journal.ErrNotFound, BaseURL: "https://vms.example", TokenKey: []byte("key"),
+		Registerer: prometheus.NewRegistry(),
 	})
 	require.NoError(t, err)
 	s := httptest.NewServer(b.server)
@@ -65,12 +66,14 @@ func newBed(t *testing.T) *bed {
 func bedTokens(t testing.TB) *identity.Fixed {
 	f := identity.NewFixed()
 	for token, p := range map[string]identity.Principal{
-		tokenUser:       {Name: "user", AccountID: "acc-1", User: vms.User{ID: "u1", FirstName: "Anna", TimeZone: &vms.TimeZone{TimeZone: "Europe/Berlin"}}},
-		tokenRestricted: {Name: "restricted", AccountID: "acc-1", Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeAll}},
-		tokenReader:     {Name: "reader", AccountID: "acc-1", Scopes: []string{identity.ScopeRead}},
-		tokenReporter:   {Name: "reporter", AccountID: "acc-1", Scopes: []string{identity.ScopeReport}},
-		tokenBridge:     {Name: "bridge", AccountID: "acc-1", Kind: identity.KindBridge},
-		tokenOther:      {Name: "other", AccountID: "acc-2"},
+		tokenUser: {Name: "user", AccountID: "acc-1",
+			User: vms.User{ID: "u1", FirstName: "Anna", TimeZone: &vms.TimeZone{TimeZone: "Europe/Berlin"}}},
+		tokenRestricted: {Name: "restricted", AccountID: "acc-1", Cameras: []string{"cam-1"},
+			Scopes: []string{identity.ScopeAll}},
+		tokenReader:   {Name: "reader", AccountID: "acc-1", Scopes: []string{identity.ScopeRead}},
+		tokenReporter: {Name: "reporter", AccountID: "acc-1", Scopes: []string{identity.ScopeReport}},
+		tokenBridge:   {Name: "bridge", AccountID: "acc-1", Kind: identity.KindBridge},
+		tokenOther:    {Name: "other", AccountID: "acc-2"},
 	} {
 		require.NoError(t, f.Add(token, p))
 	}
@@ -117,7 +120,8 @@ func (c bedCameras) CameraOf(account, id string) (vms.Camera, bool) {
 	case account == "acc-2":
 		return vms.Camera{ID: id, AccountID: account, Name: "Foreign"}, true
 	}
-	return vms.Camera{ID: id, AccountID: account, Name: "Camera " + strings.TrimPrefix(id, "cam-"), BridgeID: "bridge-1",
+	return vms.Camera{ID: id, AccountID: account, Name: "Camera " + strings.TrimPrefix(id, "cam-"),
+		BridgeID:        "bridge-1",
 		CreateTimestamp: vms.At(t0), Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}, true
 }
 
@@ -183,12 +187,14 @@ var t0 = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
 // motion is an event of cam n seconds after t0; length 0 means that it goes on.
 func motion(cam string, n int, length time.Duration) vms.Event {
 	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0.Add(time.Duration(n) * time.Second)), Span: true,
-		AccountID: "acc-1", ActorID: cam, ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+		AccountID: "acc-1", ActorID: cam, ActorAccountID: "acc-1", ActorType: vms.ActorCamera,
+		CreatorID: vms.CreatorMotion}
 	if length > 0 {
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(length))
 	}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}),
-		vms.ObjectDetection("", vms.ObjectID("camera", cam, "1"), ev.StartTimestamp.Time, [4]float64{0.1, 0.2, 0.3, 0.4}))
+		vms.ObjectDetection("", vms.ObjectID("camera", cam, "1"), ev.StartTimestamp.Time,
+			[4]float64{0.1, 0.2, 0.3, 0.4}))
 	ev.ID = ev.NaturalID()
 	return ev
 }
@@ -254,7 +260,8 @@ func (r reply) page() vms.EventPage {
 	return p
 }
 
-// refused checks the error body: all four keys, the code, the reason, and words that the message must hold.
+// refused checks the error body: all four keys, the code, the reason, and words that the message
+// must hold.
 func (r reply) refused(code int, reason string, words ...string) {
 	r.t.Helper()
 	var keys map[string]json.RawMessage

@@ -13,14 +13,15 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// maxBodyBytes bounds what a client may send, unpacked; a scene with a hundred objects takes some 60 kB. The journal's own
-// bound lies above it.
+// maxBodyBytes bounds what a client may send, unpacked; a scene with a hundred objects takes some
+// 60 kB. The journal's own bound lies above it.
 const maxBodyBytes = 512 << 10
 
 // acceptEncoding in an answer tells the client in which coding bodies may be sent (RFC 7694 §3).
 const acceptEncoding = "gzip"
 
-// readJSON reads the body of a request whose content type is JSON or not said, plain or packed with gzip.
+// readJSON reads the body of a request whose content type is JSON or not said, plain or packed with
+// gzip.
 func readJSON(c *call, limit int64) ([]byte, error) {
 	c.w.Header().Set("Accept-Encoding", acceptEncoding)
 	if ct := c.r.Header.Get("Content-Type"); ct != "" {
@@ -47,9 +48,11 @@ func readJSON(c *call, limit int64) ([]byte, error) {
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig), int64(len(body)) > limit:
-		return nil, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, fmt.Sprintf("The body is larger than %d KiB", limit>>10))
+		return nil, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge,
+			fmt.Sprintf("The body is larger than %d KiB", limit>>10))
 	case err != nil:
 		return nil, vms.NewError(http.StatusBadRequest, vms.ReasonJSON, "The body could not be read to its end")
 	}
-	return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), nil // a byte order mark, which RFC 8259 §8.1 lets readers pass over
+	// a byte order mark, which RFC 8259 §8.1 lets readers pass over
+	return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), nil
 }

@@ -12,7 +12,8 @@ import (
 type BridgeSource interface {
 	// BridgeIDs are the ids of the account's bridges in order. Nobody changes the slice.
 	BridgeIDs(account string) []string
-	// BridgeRecord is one of them with its status, and the ids of its cameras; ok is false if there is none of that id.
+	// BridgeRecord is one of them with its status, and the ids of its cameras; ok is false if there
+	// is none of that id.
 	BridgeRecord(account, id string) (b vms.Bridge, cameras []string, ok bool)
 }
 
@@ -77,7 +78,8 @@ func (s *Server) bridge(p identity.Principal, id string) (b vms.Bridge, cameras 
 	return s.opts.Cameras.(BridgeSource).BridgeRecord(p.AccountID, id)
 }
 
-// showBridge leaves on a bridge what was asked for. Of its cameras only those count that the caller sees.
+// showBridge leaves on a bridge what was asked for. Of its cameras only those count that the caller
+// sees.
 func (s *Server) showBridge(c *call, b *vms.Bridge, include []string) {
 	want := func(name string) bool { return slices.Contains(include, name) }
 	if !want("status") {

@@ -11,8 +11,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Stores know an actor by its account and the id that it has there, callers by the id of identity.Principal.Find and Called. Those differ
-// only for a shared camera whose id is somebody else's too.
+// Stores know an actor by its account and the id that it has there, callers by the id of
+// identity.Principal.Find and Called. Those differ only for a shared camera whose id is somebody
+// else's too.
 
 // list asks the store for a page of what the caller may see.
 func (s *Server) list(c *call, q vms.Query, at *vms.Cursor) (vms.Page, error) {
@@ -43,7 +44,8 @@ func (s *Server) find(c *call, id string) (vms.Event, error) {
 // startInID is where the start stands in the id of an event, behind the id of its actor.
 var startInID = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d-`)
 
-// called is an event of a store as a caller knows it: under the caller's id for its actor, and so are the addresses of its images.
+// called is an event of a store as a caller knows it: under the caller's id for its actor, and so
+// are the addresses of its images.
 func called(p identity.Principal, ev vms.Event) vms.Event {
 	id := p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
 	if id == ev.ActorID {
@@ -56,7 +58,8 @@ func called(p identity.Principal, ev vms.Event) vms.Event {
 			continue
 		}
 		for _, and := range []string{"&", `\u0026`, `"`} { // what ends the argument in the address, in JSON
-			raw = bytes.ReplaceAll(raw, []byte("deviceId="+url.QueryEscape(ev.ActorID)+and), []byte("deviceId="+url.QueryEscape(id)+and))
+			raw = bytes.ReplaceAll(raw, []byte("deviceId="+url.QueryEscape(ev.ActorID)+and),
+				[]byte("deviceId="+url.QueryEscape(id)+and))
 		}
 		_ = json.Unmarshal(raw, &ev.Data[i]) // it is what it was otherwise
 	}

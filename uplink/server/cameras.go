@@ -10,10 +10,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Describer is a CameraSource that keeps what people say of cameras: another name than that of the bridge's
-// configuration, notes and tags.
+// Describer is a CameraSource that keeps what people say of cameras: another name than that of the
+// bridge's configuration, notes and tags.
 type Describer interface {
-	// Describe keeps a change, which is checked already, of a camera of an account, durably. by says who made it.
+	// Describe keeps a change, which is checked already, of a camera of an account, durably. by
+	// says who made it.
 	Describe(ctx context.Context, by identity.Principal, account, id string, change vms.CameraChange) error
 }
 
@@ -23,14 +24,15 @@ type Setter interface {
 	SettingsOf(account, id string) vms.SettingsData
 }
 
-// listCameras is GET /cameras: those that the token may see and the arguments choose, in the order of their ids if no
-// other is asked for.
+// listCameras is GET /cameras: those that the token may see and the arguments choose, in the order
+// of their ids if no other is asked for.
 func (s *Server) listCameras(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, cameraArgs)...)
 	see := func(id string) (vms.Camera, bool) { return s.camera(c.principal, id) }
 	page, at, err := chooseFrom(s, c, a, "cameras", s.cameraIDs(c.principal), see, func(cam vms.Camera) device {
-		d := device{id: cam.ID, account: cam.AccountID, name: cam.Name, bridge: cam.BridgeID, tags: cam.Tags, created: cam.CreateTimestamp.Time,
-			shared: cam.AccountID != c.principal.AccountID}
+		d := device{id: cam.ID, account: cam.AccountID, name: cam.Name, bridge: cam.BridgeID, tags: cam.Tags,
+			created: cam.CreateTimestamp.Time,
+			shared:  cam.AccountID != c.principal.AccountID}
 		if cam.Status != nil {
 			d.status = cam.Status.ConnectionStatus
 		}
@@ -79,7 +81,8 @@ func (s *Server) getCamera(c *call) error {
 	return c.ok(cam)
 }
 
-// changeCamera is PATCH /cameras/{id}. Who sees a camera and may not change it gets 403, everybody else 404.
+// changeCamera is PATCH /cameras/{id}. Who sees a camera and may not change it gets 403, everybody
+// else 404.
 func (s *Server) changeCamera(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
@@ -108,8 +111,8 @@ func (s *Server) changeCamera(c *call) error {
 	return nil
 }
 
-// cameraSettings is GET /cameras/{id}/settings: what this server knows of them. Addresses and passwords of cameras are
-// not among them.
+// cameraSettings is GET /cameras/{id}/settings: what this server knows of them. Addresses and
+// passwords of cameras are not among them.
 func (s *Server) cameraSettings(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include")
 	if err := a.err(); err != nil {

@@ -50,7 +50,9 @@ func TestAListCostsWhatItsReaderSees(t *testing.T) {
 	b := newBed(t)
 	many := &manyCameras{}
 	b.server.opts.Cameras, b.server.opts.Bridges = many, manyKeepers{b.server.opts.Bridges.(*bridgeLog)}
-	b.as("two", &identity.Grants{Devices: map[string]string{"camera-00400": "R", "camera-00500": "RW", "camera-00600": "S", "none": "R"}})
+	b.as("two",
+		&identity.Grants{Devices: map[string]string{"camera-00400": "R", "camera-00500": "RW", "camera-00600": "S",
+			"none": "R"}})
 	b.as("all", &identity.Grants{All: true})
 	b.as("all and a share", &identity.Grants{All: true, Shared: map[string]string{"camera-0": "acc-2"}})
 	few := []string{"camera-00003", "camera-00007", "camera-00009"}

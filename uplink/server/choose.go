@@ -10,18 +10,23 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// deviceArgs choose among cameras and bridges, and order them. Names, tags and words of q are compared whatever their
-// case; a status that there is none of matches nothing.
-var deviceArgs = []string{"id__in", "id__notIn", "id__contains", "name", "name__in", "name__contains", "q", "qRelevance__gte", "status__in",
+// deviceArgs choose among cameras and bridges, and order them. Names, tags and words of q are
+// compared whatever their case; a status that there is none of matches nothing.
+var deviceArgs = []string{"id__in", "id__notIn", "id__contains", "name", "name__in", "name__contains", "q",
+	"qRelevance__gte", "status__in",
 	"status__ne", "tags__any", "tags__contains", "locationId__in", "sort"}
 
 // cameraArgs choose among cameras.
-var cameraArgs = slices.Concat(deviceArgs, []string{"bridgeId__in", "shareDetails.shared", "shareDetails.accountId", "shareDetails.firstResponder",
-	"deviceInfo.directToCloud", "layoutId", "multiCameraId", "multiCameraId__in", "multiCameraId__ne", "speakerId__in", "packages__contains",
+var cameraArgs = slices.Concat(deviceArgs, []string{"bridgeId__in", "shareDetails.shared", "shareDetails.accountId",
+	"shareDetails.firstResponder",
+	"deviceInfo.directToCloud", "layoutId", "multiCameraId", "multiCameraId__in", "multiCameraId__ne", "speakerId__in",
+	"packages__contains",
 	"enabledAnalytics__contains"})
 
-// absent are arguments that choose by what no device has here, such as a location: nothing is of any.
-var absent = []string{"locationId__in", "layoutId", "multiCameraId", "multiCameraId__in", "speakerId__in", "packages__contains",
+// absent are arguments that choose by what no device has here, such as a location: nothing is of
+// any.
+var absent = []string{"locationId__in", "layoutId", "multiCameraId", "multiCameraId__in", "speakerId__in",
+	"packages__contains",
 	"enabledAnalytics__contains"}
 
 // pageArgs are those of every list that has pages.
@@ -36,8 +41,9 @@ type device struct {
 	shared                          bool
 }
 
-// choice reads the arguments of a list of devices: what passes, in which order, and of which ids alone, nil for any. look
-// is false where ids alone say what passes. The arguments are checked after that.
+// choice reads the arguments of a list of devices: what passes, in which order, and of which ids
+// alone, nil for any. look is false where ids alone say what passes. The arguments are checked
+// after that.
 func choice(a *args) (pass func(device) bool, order func(x, y device) int, ids []string, look bool) {
 	var k checks[device]
 	add := func(name string, f func(device) bool) {
@@ -102,7 +108,8 @@ func (a *args) flag(name string) bool {
 	return false
 }
 
-// relevance checks the argument qRelevance__gte. What has all the words of q is as relevant as can be, so it leaves nothing out.
+// relevance checks the argument qRelevance__gte. What has all the words of q is as relevant as can
+// be, so it leaves nothing out.
 func (a *args) relevance() {
 	if v := a.one("qRelevance__gte"); v != "" {
 		if _, err := strconv.ParseFloat(v, 64); err != nil {
@@ -114,7 +121,8 @@ func (a *args) relevance() {
 // orders are those of a kind of thing by name of the field.
 type orders[T any] map[string]func(x, y T) int
 
-// orderOf is what the argument sort says, nil if there is none. What is equal by it is ordered by last.
+// orderOf is what the argument sort says, nil if there is none. What is equal by it is ordered by
+// last.
 func orderOf[T any](a *args, known orders[T], last func(x, y T) int) func(x, y T) int {
 	v := a.one("sort")
 	if v == "" {
@@ -137,8 +145,9 @@ func orderOf[T any](a *args, known orders[T], last func(x, y T) int) func(x, y T
 	return func(x, y T) int { return cmp.Or(by(x, y), last(x, y)) }
 }
 
-// chooseFrom cuts the page of a list of devices that the arguments ask for. ids are those that the caller sees, in order; see finds one of
-// them, ok false if it went a moment ago. Where nothing is chosen, only the page is looked at.
+// chooseFrom cuts the page of a list of devices that the arguments ask for. ids are those that the
+// caller sees, in order; see finds one of them, ok false if it went a moment ago. Where nothing is
+// chosen, only the page is looked at.
 func chooseFrom[T any](s *Server, c *call, a *args, purpose string, ids []string, see func(id string) (T, bool),
 	known func(T) device) (vms.PageOf[T], offsetToken, error) {
 	var none vms.PageOf[T]
@@ -207,7 +216,8 @@ func (k checks[T]) pass(one T) bool {
 	return !slices.ContainsFunc(k, func(f func(T) bool) bool { return !f(one) })
 }
 
-// among adds what the arguments name, name__in, name__notIn and name__contains say of a text, whatever its case if fold.
+// among adds what the arguments name, name__in, name__notIn and name__contains say of a text,
+// whatever its case if fold.
 func (k *checks[T]) among(a *args, name string, text func(T) string, fold bool) {
 	same := func(s string) string { return s }
 	if fold {

@@ -26,8 +26,8 @@ type counts struct {
 	Points    [][2]int64 `json:"dataPoints"` // the interval's begin in milliseconds, and how many
 }
 
-// countEvents is GET /eventMetrics. Intervals begin at whole multiples of their length; the first and the last are cut
-// at the times asked for.
+// countEvents is GET /eventMetrics. Intervals begin at whole multiples of their length; the first
+// and the last are cut at the times asked for.
 func (s *Server) countEvents(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in", "eventType", "timestamp__gte", "timestamp__lte",
 		"aggregateByMinutes")
@@ -56,7 +56,8 @@ func (s *Server) countEvents(c *call) error {
 	}
 	length := time.Duration(minutes) * time.Minute
 	if n := int64(to.Sub(from.Time)/length+2) * int64(len(actors)*len(types)); n > maxIntervals && len(a.wrong) == 0 {
-		a.bad("aggregateByMinutes", fmt.Sprintf("makes %d intervals, at most %d are counted at once: take longer ones", n, maxIntervals))
+		a.bad("aggregateByMinutes", fmt.Sprintf("makes %d intervals, at most %d are counted at once: take longer ones",
+			n, maxIntervals))
 	}
 	if err := errors.Join(a.err(), checkEvents(c)); err != nil {
 		return err
@@ -70,7 +71,8 @@ func (s *Server) countEvents(c *call) error {
 			one := counts{typ, actor.ID, actor.Type, "count", [][2]int64{}}
 			for at := from.Truncate(length); !at.After(to.Time); at = at.Add(length) {
 				first, last := vms.At(at), vms.At(at.Add(length-time.Millisecond))
-				q := vms.Query{Actors: []vms.Actor{actor}, Types: []string{typ}, PageSize: 1, StartGTE: &first, StartLTE: &last}
+				q := vms.Query{Actors: []vms.Actor{actor}, Types: []string{typ}, PageSize: 1, StartGTE: &first,
+					StartLTE: &last}
 				if first.Before(from.Time) {
 					q.StartGTE = from
 				}

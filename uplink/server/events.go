@@ -7,7 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// getEvent is GET /events/{id}. The id holds ':' and '+', which clients send escaped, raw, or with the plus as a space.
+// getEvent is GET /events/{id}. The id holds ':' and '+', which clients send escaped, raw, or with
+// the plus as a space.
 func (s *Server) getEvent(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include")
 	include := a.include()

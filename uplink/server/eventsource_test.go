@@ -16,17 +16,19 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The signed address of a stream opens that stream without a bearer token, and each message comes with its type and without. Nothing else
-// is opened by it, and what is no such address says so.
+// The signed address of a stream opens that stream without a bearer token, and each message comes
+// with its type and without. Nothing else is opened by it, and what is no such address says so.
 func TestSignedStream(t *testing.T) {
 	f := feed.New()
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f, NotFound: journal.ErrNotFound})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	served := httptest.NewServer(s)
 	defer served.Close()
 	defer f.Close()
 	subscribe := func() (sub subscription) {
-		code, res := ask(t, "POST", served.URL+pathSubscriptions+"?include="+includeSigned, tokenUser, wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}}))
+		code, res := ask(t, "POST", served.URL+pathSubscriptions+"?include="+includeSigned, tokenUser,
+			wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}}))
 		require.Equal(t, 201, code)
 		require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
 		return sub
@@ -41,10 +43,13 @@ func TestSignedStream(t *testing.T) {
 	expired := "?" + argSignature + "=" + s.seal(tokenUser, plain+"/stream", time.Now().Add(-time.Second))
 	ended := "?" + argSignature + "=" + s.seal("a token that ended", plain+"/stream", time.Now().Add(time.Hour))
 	for address, words := range map[string]string{
-		plain + "/stream": "authentication", plain + "/stream" + query[:len(query)-3] + "xyz": "is not one of this server",
+		plain + "/stream": "authentication", plain + "/stream" + query[:len(query)-3] +
+			"xyz": "is not one of this server",
 		pathSubscriptions + "/" + other.ID + "/stream" + query: "is not one of this server",
-		plain + "/stream" + expired:                            "has expired", plain + "/stream" + ended: "authentication",
-		plain + query: "authentication", pathSubscriptions + query: "authentication", "/api/v3.0/cameras" + query: "authentication",
+		plain + "/stream" + expired:                            "has expired", plain + "/stream" +
+			ended: "authentication",
+		plain + query: "authentication", pathSubscriptions + query: "authentication", "/api/v3.0/cameras" +
+			query: "authentication",
 	} {
 		res, err := http.Get(served.URL + address)
 		require.NoError(t, err)

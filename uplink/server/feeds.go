@@ -6,15 +6,16 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// feedTypes are the kinds of feeds that a camera has here: its stills, in two sizes. There is no video.
+// feedTypes are the kinds of feeds that a camera has here: its stills, in two sizes. There is no
+// video.
 var feedTypes = []string{vms.ImageMain, vms.ImagePreview}
 
 // videoAddresses are those of the public interface, of which there are none here.
 var videoAddresses = []string{"flvUrl", "rtspUrl", "rtspsUrl", "localRtspUrl", "hlsUrl", "multipartUrl", "webRtcUrl",
 	"audioPushHttpsUrl"}
 
-// listFeeds is GET /feeds: of the cameras named, or of all that the caller sees, the newest still of each kind.
-// Addresses of video that are asked for are null.
+// listFeeds is GET /feeds: of the cameras named, or of all that the caller sees, the newest still
+// of each kind. Addresses of video that are asked for are null.
 func (s *Server) listFeeds(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, append(slices.Clone(pageArgs), "deviceId", "deviceId__in", "type")...)
 	at, err := placeOf(s, c, a, "feeds")
@@ -61,18 +62,24 @@ func (s *Server) listFeeds(c *call) error {
 	return c.ok(page)
 }
 
-// What the interface lists and nobody makes here, with the arguments that it has for them. They are checked, and find nothing.
+// What the interface lists and nobody makes here, with the arguments that it has for them. They are
+// checked, and find nothing.
 var (
-	alertArgs = []string{"language", "creatorId", "timestamp__lte", "timestamp__gte", "alertType__in", "actorId__in", "actorType",
+	alertArgs = []string{"language", "creatorId", "timestamp__lte", "timestamp__gte", "alertType__in", "actorId__in",
+		"actorType",
 		"actorAccountId", "ruleId", "eventId", "locationId__in", "priority__gte", "priority__lte", "sort"}
 	alertTypeArgs    = []string{"language"}
-	notificationArgs = []string{"language", "timestamp__lte", "timestamp__gte", "alertId", "alertType", "actorId", "actorType",
+	notificationArgs = []string{"language", "timestamp__lte", "timestamp__gte", "alertId", "alertType", "actorId",
+		"actorType",
 		"actorAccountId", "category", "userId", "read", "status", "sort"}
-	layoutArgs      = []string{"name", "name__in", "name__contains", "id__in", "layoutPanes.cameras.bridgeId", "q", "qRelevance__gte", "sort"}
-	locationArgs    = []string{"parentId", "parentId__ne", "parentId__in", "name", "name__ne", "name__in", "name__contains", "q", "qRelevance__gte", "sort"}
+	layoutArgs = []string{"name", "name__in", "name__contains", "id__in", "layoutPanes.cameras.bridgeId", "q",
+		"qRelevance__gte", "sort"}
+	locationArgs = []string{"parentId", "parentId__ne", "parentId__in", "name", "name__ne", "name__in",
+		"name__contains", "q", "qRelevance__gte", "sort"}
 	speakerArgs     = append(slices.Clone(deviceArgs), "bridgeId__in")
 	switchArgs      = []string{"id__in", "id__contains", "name__contains"}
-	multiCameraArgs = []string{"locationId__in", "bridgeId__in", "q", "qRelevance__gte", "status__in", "status__ne", "sort"}
+	multiCameraArgs = []string{"locationId__in", "bridgeId__in", "q", "qRelevance__gte", "status__in", "status__ne",
+		"sort"}
 )
 
 // nothing serves an empty list of a kind.

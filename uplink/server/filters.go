@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// filter is a part of a subscription: events of any of the actors and of any of the types, where either is given.
+// filter is a part of a subscription: events of any of the actors and of any of the types, where
+// either is given.
 type filter struct {
 	ID     string      `json:"id"`
 	Actors []string    `json:"actors"`
@@ -37,7 +38,8 @@ func (f filter) lets(actor, kind string) bool {
 		(len(f.Types) == 0 || slices.Contains(f.Types, eventKind{kind}))
 }
 
-// checkFilters looks at what a caller wants to follow, gives each filter an id and its types the names that events have.
+// checkFilters looks at what a caller wants to follow, gives each filter an id and its types the
+// names that events have.
 func (s *Server) checkFilters(c *call, list []filter) error {
 	items := 0
 	for i, f := range list {
@@ -45,7 +47,8 @@ func (s *Server) checkFilters(c *call, list []filter) error {
 		for _, text := range f.Actors {
 			kind, id, ok := strings.Cut(text, ":")
 			if !ok || !vms.ValidID(id) {
-				return vms.BadRequest([]vms.Problem{{Argument: "filters.actors", Reason: vms.ReasonValue, Text: "must each be TYPE:ID"}})
+				return vms.BadRequest(
+					[]vms.Problem{{Argument: "filters.actors", Reason: vms.ReasonValue, Text: "must each be TYPE:ID"}})
 			}
 			if err := s.checkActor(c.r.Context(), c, vms.Actor{Type: kind, ID: id}); err != nil {
 				return err
@@ -53,7 +56,8 @@ func (s *Server) checkFilters(c *call, list []filter) error {
 		}
 		for j, kind := range f.Types {
 			if kind.ID == "" {
-				return vms.BadRequest([]vms.Problem{{Argument: "filters.types", Reason: vms.ReasonValue, Text: "must each have an id"}})
+				return vms.BadRequest(
+					[]vms.Problem{{Argument: "filters.types", Reason: vms.ReasonValue, Text: "must each have an id"}})
 			}
 			f.Types[j].ID = vms.Canonical(kind.ID)
 		}
@@ -66,7 +70,9 @@ func (s *Server) checkFilters(c *call, list []filter) error {
 // enough bounds what a subscription holds: each filter, and each actor and type in it, counts one.
 func enough(items int) error {
 	if items > maxFilterItems {
-		return vms.BadRequest([]vms.Problem{{Argument: "filters", Reason: vms.ReasonValue, Text: fmt.Sprintf("must be %d in all at most", maxFilterItems)}})
+		return vms.BadRequest(
+			[]vms.Problem{{Argument: "filters", Reason: vms.ReasonValue,
+				Text: fmt.Sprintf("must be %d in all at most", maxFilterItems)}})
 	}
 	return nil
 }
@@ -100,7 +106,8 @@ func (s *Server) listFilters(c *call) error {
 	return c.ok(page)
 }
 
-// addFilter is POST /eventSubscriptions/{id}/filters. Streams of the subscription go by it from their next event on.
+// addFilter is POST /eventSubscriptions/{id}/filters. Streams of the subscription go by it from
+// their next event on.
 func (s *Server) addFilter(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err

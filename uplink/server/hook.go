@@ -12,16 +12,20 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Webhooks hands events to addresses that callers name, within what the operator allows, and goes on after a restart. Only vmscloud has
-// it: a bridge's webhooks stand in its configuration. Its methods are safe for concurrent use.
+// Webhooks hands events to addresses that callers name, within what the operator allows, and goes
+// on after a restart. Only vmscloud has it: a bridge's webhooks stand in its configuration. Its
+// methods are safe for concurrent use.
 type Webhooks interface {
-	// Admit is nil if events may go to an address, and whoever answers there agreed to get them. A *vms.Error says why not.
+	// Admit is nil if events may go to an address, and whoever answers there agreed to get them. A
+	// *vms.Error says why not.
 	Admit(ctx context.Context, target string) error
-	// Deliver hands events on from now on, until Cease or the end of the program; after a restart, from where it came to.
+	// Deliver hands events on from now on, until Cease or the end of the program; after a restart,
+	// from where it came to.
 	Deliver(w Webhook) error
 	// Cease ends that for good. It waits for a delivery under way.
 	Cease(id string)
-	// Holder is who the holder of a credential is by now in an account; the error wraps identity.ErrUnknown if it may not act any more.
+	// Holder is who the holder of a credential is by now in an account; the error wraps
+	// identity.ErrUnknown if it may not act any more.
 	Holder(holder, account string) (identity.Principal, error)
 }
 
@@ -29,7 +33,8 @@ type Webhooks interface {
 type Webhook struct {
 	ID, Target string
 	Secret     string // signs what is sent: never shown or logged
-	// Choose is an event as it is to be sent, ok false if it is not wanted or may not be seen. It may block on the stores.
+	// Choose is an event as it is to be sent, ok false if it is not wanted or may not be seen. It
+	// may block on the stores.
 	Choose func(vms.Event) (ev vms.Event, ok bool)
 }
 
@@ -54,30 +59,36 @@ const (
 // makeHook turns a subscription into one with a webhook, once the address has agreed.
 func (s *Server) makeHook(c *call, sub *subscription, asked delivery) error {
 	bad := func(text string) error {
-		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.webhookUrl", Reason: vms.ReasonValue, Text: text}})
+		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.webhookUrl", Reason: vms.ReasonValue,
+			Text: text}})
 	}
 	if asked.Webhook == "" {
 		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.webhookUrl", Reason: vms.ReasonMissing}})
 	}
 	u, err := url.Parse(asked.Webhook)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" || len(asked.Webhook) > maxHookURL {
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "http" &&
+		u.Scheme != "https" || len(asked.Webhook) > maxHookURL {
 		return bad("must look like https://host/path, without a user's name and #")
 	}
 	if c.principal.Holder == "" {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This token stands for nobody in whose name events could be sent")
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+			"This token stands for nobody in whose name events could be sent")
 	}
 	if s.subs.hooks(sub.account) >= maxHooks {
-		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The account has too many webhooks; delete some")
+		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany,
+			"The account has too many webhooks; delete some")
 	}
 	if err := s.opts.Webhooks.Admit(c.r.Context(), asked.Webhook); err != nil {
 		return err
 	}
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
-	sub.hook = &hook{Target: asked.Webhook, Secret: base64.StdEncoding.EncodeToString(secret), Holder: c.principal.Holder,
+	sub.hook = &hook{Target: asked.Webhook, Secret: base64.StdEncoding.EncodeToString(secret),
+		Holder:  c.principal.Holder,
 		Cameras: c.principal.Cameras, Base: s.here(c.r).String()}
 	sub.Config = config{LifeCycle: lifePersists}
-	sub.Delivery = delivery{Type: deliveryWebhook, Webhook: asked.Webhook, Contact: asked.Contact, ContactName: asked.ContactName}
+	sub.Delivery = delivery{Type: deliveryWebhook, Webhook: asked.Webhook, Contact: asked.Contact,
+		ContactName: asked.ContactName}
 	return nil
 }
 
@@ -123,7 +134,8 @@ func (s *Server) webhook(id string, h hook) Webhook {
 	}}
 }
 
-// shows reports whether an event is one that a webhook wants and its maker, whom it returns, may see by now; at is what was found out of that.
+// shows reports whether an event is one that a webhook wants and its maker, whom it returns, may
+// see by now; at is what was found out of that.
 func (s *Server) shows(at *sight, sub subscription, ev *vms.Event) (identity.Principal, bool) {
 	now := time.Now()
 	at.mu.Lock()

@@ -37,20 +37,22 @@ func (h *bedHooks) Holder(holder, account string) (identity.Principal, error) {
 	return p, h.err
 }
 
-// What a webhook is sent is decided anew all the time: by its filters as they are, by what its maker may see by now, and never by more
-// than its maker's token was limited to.
+// What a webhook is sent is decided anew all the time: by its filters as they are, by what its
+// maker may see by now, and never by more than its maker's token was limited to.
 func TestWhatAWebhookIsSent(t *testing.T) {
 	hooks := &bedHooks{served: map[string]Webhook{}}
 	f := feed.New()
 	defer f.Close()
 	auth := bedTokens(t)
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, Feed: f, NotFound: journal.ErrNotFound, Webhooks: hooks})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, Feed: f,
+		NotFound: journal.ErrNotFound, Webhooks: hooks})
 	require.NoError(t, err)
 	served := httptest.NewServer(s)
 	defer served.Close()
 	make := func(token string) (w Webhook, path string) {
 		code, res := ask(t, "POST", served.URL+pathSubscriptions, token, map[string]any{
-			"deliveryConfig": map[string]string{"type": deliveryWebhook, "webhookUrl": "https://hooks.example.org/in"}, "filters": []filter{{Types: []eventKind{{vms.TypeMotion}}}}})
+			"deliveryConfig": map[string]string{"type": deliveryWebhook, "webhookUrl": "https://hooks.example.org/in"},
+			"filters":        []filter{{Types: []eventKind{{vms.TypeMotion}}}}})
 		require.Equal(t, 201, code)
 		var sub subscription
 		require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
@@ -58,8 +60,10 @@ func TestWhatAWebhookIsSent(t *testing.T) {
 		return hooks.served[sub.ID], pathSubscriptions + "/" + sub.ID
 	}
 	event := func(camera, account, kind string) vms.Event {
-		ev := vms.Event{Type: kind, StartTimestamp: vms.At(t0), Span: true, AccountID: account, ActorID: camera, ActorAccountID: account, ActorType: vms.ActorCamera}
-		ev.SetData(vms.FullFrameImageURL("", vms.ImageURL("http://192.0.2.7:8480", camera, vms.ImagePreview, vms.OpBefore, t0), t0, "preview"))
+		ev := vms.Event{Type: kind, StartTimestamp: vms.At(t0), Span: true, AccountID: account, ActorID: camera,
+			ActorAccountID: account, ActorType: vms.ActorCamera}
+		ev.SetData(vms.FullFrameImageURL("", vms.ImageURL("http://192.0.2.7:8480", camera, vms.ImagePreview,
+			vms.OpBefore, t0), t0, "preview"))
 		ev.ID = ev.NaturalID()
 		return ev
 	}
@@ -102,7 +106,9 @@ func TestWhatAWebhookIsSent(t *testing.T) {
 	require.Len(t, hooks.served, 1)
 
 	for n := range maxHooks {
-		code, _ := ask(t, "POST", served.URL+pathSubscriptions, tokenUser, map[string]any{"deliveryConfig": map[string]string{"type": deliveryWebhook, "webhookUrl": "https://hooks.example.org/in"}})
+		code, _ := ask(t, "POST", served.URL+pathSubscriptions, tokenUser,
+			map[string]any{"deliveryConfig": map[string]string{"type": deliveryWebhook,
+				"webhookUrl": "https://hooks.example.org/in"}})
 		require.Equal(t, map[bool]int{true: 201, false: 429}[n < maxHooks-1], code, n)
 	}
 }

@@ -18,8 +18,9 @@ type imageToken struct {
 	Wish   imageWish `json:"w,omitzero"`
 }
 
-// recordedImage is GET /media/recordedImage.jpeg: the newest image before a time, or by one of the other operators. A
-// pageToken alone asks for the neighbour of an image that was answered before; all else is then ignored.
+// recordedImage is GET /media/recordedImage.jpeg: the newest image before a time, or by one of the
+// other operators. A pageToken alone asks for the neighbour of an image that was answered before;
+// all else is then ignored.
 func (s *Server) recordedImage(c *call) error {
 	want, exact, err := s.imageWanted(c)
 	if err != nil {
@@ -34,7 +35,8 @@ func (s *Server) recordedImage(c *call) error {
 	if exact && !at.Equal(want.Time) {
 		return vms.NotFound("images", "There is no image of exactly that time", want.Camera)
 	}
-	next, err1 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpAtOrAfter, at.Add(time.Millisecond), want.Wish})
+	next, err1 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpAtOrAfter, at.Add(time.Millisecond),
+		want.Wish})
 	prev, err2 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpBefore, at.Time, want.Wish})
 	if err := errors.Join(err1, err2); err != nil {
 		return err
@@ -51,7 +53,8 @@ func (s *Server) image(c *call, want imageToken) (img Image, err error) {
 		return img, err
 	}
 	if !c.principal.Views(want.Kind) {
-		return img, vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may not see "+want.Kind+" images")
+		return img,
+			vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may not see "+want.Kind+" images")
 	}
 	if s.opts.Images == nil {
 		return img, vms.NotFound("images", "This server keeps no images", want.Camera)
@@ -60,7 +63,8 @@ func (s *Server) image(c *call, want imageToken) (img Image, err error) {
 	return s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time})
 }
 
-// imageHeaders tells when an image was taken, and how to get at its neighbours. A signed address opens no other image.
+// imageHeaders tells when an image was taken, and how to get at its neighbours. A signed address
+// opens no other image.
 func (s *Server) imageHeaders(c *call, at vms.Time, next, prev string) {
 	h := c.w.Header()
 	for _, prefix := range []string{"X-Een-", "X-Vms-"} {
@@ -79,9 +83,11 @@ func (s *Server) imageToken(c *call, t imageToken) (string, error) {
 	return s.signer.sign("image", c.principal.AccountID, t)
 }
 
-// imageWanted reads the arguments. exact says that only an image printed with the very time asked for will do.
+// imageWanted reads the arguments. exact says that only an image printed with the very time asked
+// for will do.
 func (s *Server) imageWanted(c *call) (want imageToken, exact bool, err error) {
-	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type", "pageToken", argSignature}, slices.Concat(wishArgs, vms.Ops[:])...)...)
+	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type", "pageToken", argSignature},
+		slices.Concat(wishArgs, vms.Ops[:])...)...)
 	if token := a.one("pageToken"); token != "" {
 		a.unexpected = nil
 		if err := s.signer.open("image", c.principal.AccountID, token, &want); err != nil {
@@ -121,8 +127,8 @@ func checkImage(a *args, want imageToken) {
 	}
 }
 
-// wholeMillisecond lets a time in milliseconds stand for all of that millisecond, because images print theirs so. A finer
-// time is taken as it is.
+// wholeMillisecond lets a time in milliseconds stand for all of that millisecond, because images
+// print theirs so. A finer time is taken as it is.
 func wholeMillisecond(op string, t time.Time) (string, time.Time, bool) {
 	if t.Truncate(time.Millisecond) != t {
 		return op, t, false
@@ -138,7 +144,8 @@ func wholeMillisecond(op string, t time.Time) (string, time.Time, bool) {
 	return op, t, false
 }
 
-// listOverlays is GET /media/recordedImage.jpeg:listFieldValues: the types of events whose boxes and regions can be drawn.
+// listOverlays is GET /media/recordedImage.jpeg:listFieldValues: the types of events whose boxes
+// and regions can be drawn.
 func (s *Server) listOverlays(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "deviceId", "include", "type")
 	id := a.need("deviceId")

@@ -93,7 +93,8 @@ func TestImageTokens(t *testing.T) {
 	b.images = track(offsets...)
 	walk := func(header, first string) []string {
 		var got []string
-		for r := b.get(first); r.code == 200; r = b.get(imagePath + "pageToken=" + url.QueryEscape(r.header.Get(header)) + "&whatever=ignored&type=main") {
+		for r := b.get(first); r.code == 200; r = b.get(imagePath + "pageToken=" +
+			url.QueryEscape(r.header.Get(header)) + "&whatever=ignored&type=main") {
 			got = append(got, r.header.Get("X-Een-Timestamp"))
 			require.Equal(t, r.header.Get("X-Een-NextToken"), r.header.Get("X-Vms-NextToken"))
 			require.Equal(t, r.header.Get("X-Een-PrevToken"), r.header.Get("X-Vms-PrevToken"))
@@ -102,13 +103,18 @@ func TestImageTokens(t *testing.T) {
 		return got
 	}
 	all := []string{stamp(0), stamp(500 * time.Millisecond), stamp(time.Second), stamp(90 * time.Second)}
-	require.Equal(t, all, walk("X-Een-NextToken", imagePath+"deviceId=cam-1&type=preview&timestamp__gte="+url.QueryEscape(stamp(-time.Hour))))
-	require.Equal(t, []string{all[3], all[2], all[1], all[0]}, walk("X-Vms-PrevToken", imagePath+"deviceId=cam-1&type=preview&timestamp__lt="+url.QueryEscape(stamp(time.Hour))))
+	require.Equal(t, all,
+		walk("X-Een-NextToken",
+			imagePath+"deviceId=cam-1&type=preview&timestamp__gte="+url.QueryEscape(stamp(-time.Hour))))
+	require.Equal(t, []string{all[3], all[2], all[1], all[0]},
+		walk("X-Vms-PrevToken",
+			imagePath+"deviceId=cam-1&type=preview&timestamp__lt="+url.QueryEscape(stamp(time.Hour))))
 	for _, q := range b.asked {
 		require.Equal(t, "preview", q.Kind, "a token keeps the kind")
 	}
 	r := b.get(imagePath + "deviceId=cam-2&type=preview&timestamp__lt=" + url.QueryEscape(stamp(time.Hour)))
-	b.do("GET", imagePath+"pageToken="+url.QueryEscape(r.header.Get("X-Een-PrevToken")), tokenRestricted, "").refused(404, vms.ReasonResource)
+	b.do("GET", imagePath+"pageToken="+url.QueryEscape(r.header.Get("X-Een-PrevToken")), tokenRestricted,
+		"").refused(404, vms.ReasonResource)
 }
 
 func TestImageRefuses(t *testing.T) {
@@ -126,16 +132,19 @@ func TestImageRefuses(t *testing.T) {
 		reason string
 		words  []string
 	}{
-		"nothing":          {"", 400, vms.ReasonMissing, []string{"deviceId", "type", "timestamp__lt"}},
-		"two operators":    {"deviceId=cam-1&type=main&timestamp__gt=2026-11-21T00:00:00Z&" + now, 400, vms.ReasonValue, []string{"only one"}},
-		"bad time":         {"deviceId=cam-1&type=main&timestamp__lt=noon", 400, vms.ReasonValue, []string{"timestamp__lt"}},
+		"nothing": {"", 400, vms.ReasonMissing, []string{"deviceId", "type", "timestamp__lt"}},
+		"two operators": {"deviceId=cam-1&type=main&timestamp__gt=2026-11-21T00:00:00Z&" + now, 400, vms.ReasonValue,
+			[]string{"only one"}},
+		"bad time": {"deviceId=cam-1&type=main&timestamp__lt=noon", 400, vms.ReasonValue,
+			[]string{"timestamp__lt"}},
 		"bad kind":         {"deviceId=cam-1&type=huge&" + now, 400, vms.ReasonValue, []string{"preview or main"}},
 		"bad id":           {"deviceId=a%2Fb&type=main&" + now, 400, vms.ReasonValue, []string{"deviceId"}},
 		"unknown argument": {"deviceId=cam-1&type=main&sort=1&" + now, 400, vms.ReasonUnexpected, []string{"sort"}},
 		"unknown camera":   {"deviceId=cam-77&type=main&" + now, 404, vms.ReasonResource, []string{"cam-77"}},
 		"foreign camera":   {"deviceId=cam-9&type=main&" + now, 404, vms.ReasonResource, nil},
-		"bridge away":      {"deviceId=cam-1&type=main&" + now, 503, vms.ReasonDeviceUnavailable, []string{"bridge away"}},
-		"broken store":     {"deviceId=cam-1&type=preview&" + now, 500, vms.ReasonUnexpectedError, nil},
+		"bridge away": {"deviceId=cam-1&type=main&" + now, 503, vms.ReasonDeviceUnavailable,
+			[]string{"bridge away"}},
+		"broken store": {"deviceId=cam-1&type=preview&" + now, 500, vms.ReasonUnexpectedError, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -169,7 +178,8 @@ func TestImageCutOff(t *testing.T) {
 			r := io.MultiReader(bytes.NewReader(jpeg[:3000]), &failing{})
 			return Image{Time: t0, Length: length, Body: io.NopCloser(r)}, nil
 		}
-		req, err := http.NewRequest("GET", b.url+imagePath+"deviceId=cam-1&type=main&timestamp__lt=2027-01-01T00:00:00Z", nil)
+		req, err := http.NewRequest("GET",
+			b.url+imagePath+"deviceId=cam-1&type=main&timestamp__lt=2027-01-01T00:00:00Z", nil)
 		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+tokenUser)
 		res, err := http.DefaultClient.Do(req)

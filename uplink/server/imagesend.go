@@ -12,7 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// settledTime is how long a browser may keep an image that does not change any more without asking again.
+// settledTime is how long a browser may keep an image that does not change any more without asking
+// again.
 const settledTime = "private, max-age=3600"
 
 // maxWhole bounds an image that is held in memory as a whole, for a part of it.
@@ -21,7 +22,8 @@ const maxWhole = 32 << 20
 // liveImage is GET /media/liveImage.jpeg: the newest image there is.
 func (s *Server) liveImage(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type"}, wishArgs...)...)
-	want := imageToken{Camera: a.need("deviceId"), Kind: a.one("type"), Op: vms.OpBefore, Time: time.Now().Add(24 * time.Hour)}
+	want := imageToken{Camera: a.need("deviceId"), Kind: a.one("type"), Op: vms.OpBefore,
+		Time: time.Now().Add(24 * time.Hour)}
 	if want.Kind == "" {
 		want.Kind = vms.ImagePreview
 	}
@@ -49,8 +51,8 @@ func (c *call) signed() bool {
 	return c.r.Header.Get("Authorization") == "" && c.r.URL.Query().Has(argSignature)
 }
 
-// sendImage writes an image, or as much of it as the client lacks. An image never changes, but which one is the newest does:
-// settled says that this address will answer the same again.
+// sendImage writes an image, or as much of it as the client lacks. An image never changes, but
+// which one is the newest does: settled says that this address will answer the same again.
 func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) error {
 	h := c.w.Header()
 	etag := fmt.Sprintf(`"%s-%x%s"`, want.Kind[:1], img.Time.UnixMilli(), want.Wish.name())
@@ -106,10 +108,12 @@ func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) er
 
 // brokenOff is the answer where an image did not come to its end from the bridge that has it.
 func brokenOff() error {
-	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonDeviceUnavailable, "The image broke off on its way here; ask again")
+	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonDeviceUnavailable,
+		"The image broke off on its way here; ask again")
 }
 
-// has says whether a header of entity tags (RFC 9110 §8.8.3) holds one, or the star, which stands for any.
+// has says whether a header of entity tags (RFC 9110 §8.8.3) holds one, or the star, which stands
+// for any.
 func has(list, etag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {

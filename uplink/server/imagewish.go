@@ -29,7 +29,8 @@ const (
 
 var wishArgs = []string{argWidth, argHeight, argCrop, argOverlays, "include"}
 
-// imageWish is what a caller wants done with an image. A page token keeps it, so that the neighbours look alike.
+// imageWish is what a caller wants done with an image. A page token keeps it, so that the
+// neighbours look alike.
 type imageWish struct {
 	Width    int         `json:"w,omitempty"`
 	Height   int         `json:"h,omitempty"`
@@ -57,7 +58,8 @@ func readWish(a *args) (w imageWish) {
 		var x, y, width, height float64
 		n, err := fmt.Sscanf(v, "percent:%f,%f,%f,%f", &x, &y, &width, &height)
 		w.Crop = picture.Box{Left: x / 100, Top: y / 100, Right: (x + width) / 100, Bottom: (y + height) / 100}
-		if n != 4 || err != nil || !(x >= 0 && y >= 0 && width > 0 && height > 0 && x+width <= 100.01 && y+height <= 100.01) {
+		if n != 4 || err != nil || !(x >= 0 && y >= 0 && width > 0 && height > 0 && x+width <= 100.01 &&
+			y+height <= 100.01) {
 			a.bad(argCrop, "must look like percent:LEFT,TOP,WIDTH,HEIGHT within the picture")
 		}
 	}
@@ -143,7 +145,8 @@ func (s *Server) overlays(c *call, want imageToken, at time.Time) ([]picture.Sha
 		return nil, "", err
 	}
 	from, to := vms.At(at.Add(-overlayOld)), vms.At(at.Add(overlaySlack))
-	page, err := s.list(c, vms.Query{Actors: []vms.Actor{cameraActor(want.Camera)}, Types: want.Wish.Overlays, StartGTE: &from, StartLTE: &to,
+	page, err := s.list(c, vms.Query{Actors: []vms.Actor{cameraActor(want.Camera)}, Types: want.Wish.Overlays,
+		StartGTE: &from, StartLTE: &to,
 		PageSize: overlayEvents}, nil)
 	if err != nil {
 		return nil, "", err
@@ -197,7 +200,9 @@ func marksOf(d vms.Data, at time.Time) (all []mark) {
 				continue
 			}
 			b := o.BoundingBox
-			all = append(all, mark{picture.Box{Left: b[0], Top: b[1], Right: b[2], Bottom: b[3]}.Rectangle(colorOf(o.Color), o.LineWidth), o.Label})
+			all = append(all,
+				mark{picture.Box{Left: b[0], Top: b[1], Right: b[2], Bottom: b[3]}.Rectangle(colorOf(o.Color),
+					o.LineWidth), o.Label})
 		}
 	case vms.SchemaMotionRegion:
 		var item struct {
@@ -205,7 +210,8 @@ func marksOf(d vms.Data, at time.Time) (all []mark) {
 			Area [][2]float64
 		}
 		if d.Into(&item) == nil && len(item.Area) > 2 {
-			all = append(all, mark{picture.Shape{Points: item.Area, Color: color.RGBA{255, 160, 0, 255}, Width: 2}, item.Name})
+			all = append(all, mark{picture.Shape{Points: item.Area, Color: color.RGBA{255, 160, 0, 255}, Width: 2},
+				item.Name})
 		}
 	}
 	return all

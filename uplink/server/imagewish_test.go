@@ -62,7 +62,8 @@ func TestImageOfAnotherSize(t *testing.T) {
 	require.Len(t, tags, 6, "each has an ETag of its own")
 	for query, words := range map[string]string{
 		"targetWidth=31": "targetWidth", "targetWidth=x": "from 32 to 7680", "targetHeight=4321": "targetHeight",
-		"xywh=1,2,3,4": "percent:", "xywh=percent:90,0,20,10": "percent:", "xywh=percent:NaN,0,1,1": "percent:", "include=magic": "overlayEmbedded",
+		"xywh=1,2,3,4": "percent:", "xywh=percent:90,0,20,10": "percent:", "xywh=percent:NaN,0,1,1": "percent:",
+		"include=magic": "overlayEmbedded",
 	} {
 		b.get(oldStill+"&"+query).refused(400, vms.ReasonValue, words)
 	}
@@ -76,8 +77,9 @@ func TestImageOverlays(t *testing.T) {
 	b := pictured(t)
 	ev := motion("cam-1", 0, 10*time.Second)
 	ev.StartTimestamp, ev.EndTimestamp = vms.At(t0), vms.Ptr(vms.At(t0.Add(10*time.Second)).Time)
-	ev.SetData(vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "größe <b>", At: t0, Box: [4]float64{0.25, 0.25, 0.75, 0.75}},
-		{At: t0.Add(5 * time.Second), Box: [4]float64{0, 0, 0.1, 0.1}}}),
+	ev.SetData(
+		vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "größe <b>", At: t0, Box: [4]float64{0.25, 0.25, 0.75, 0.75}},
+			{At: t0.Add(5 * time.Second), Box: [4]float64{0, 0, 0.1, 0.1}}}),
 		vms.MotionRegion("", "r1", "yard", [][2]float64{{0.9, 0.9}, {1, 0.9}, {1, 1}}))
 	over := ev
 	over.StartTimestamp, over.EndTimestamp = vms.At(t0.Add(-time.Minute)), vms.Ptr(vms.At(t0.Add(-30*time.Second)).Time)
@@ -108,12 +110,14 @@ func TestImageOverlays(t *testing.T) {
 	require.NotEmpty(t, r.header.Get("X-Een-OverlaySvg"))
 }
 
-// The catalogue's picture with boxes: an event is handed out with its addresses, signed if wanted, and what they open has the boxes.
+// The catalogue's picture with boxes: an event is handed out with its addresses, signed if wanted,
+// and what they open has the boxes.
 func TestOverlayAddressesOfAnEvent(t *testing.T) {
 	b := pictured(t)
 	ev := motion("cam-1", 0, 10*time.Second)
 	ev.StartTimestamp, ev.EndTimestamp = vms.At(t0), vms.Ptr(vms.At(t0.Add(10*time.Second)).Time)
-	ev.SetData(vms.FullFrameImageURL("", vms.ImageURL("http://elsewhere:1", "cam-1", vms.ImagePreview, vms.OpAtOrBefore, t0), t0, vms.ImagePreview),
+	ev.SetData(vms.FullFrameImageURL("", vms.ImageURL("http://elsewhere:1", "cam-1", vms.ImagePreview, vms.OpAtOrBefore,
+		t0), t0, vms.ImagePreview),
 		vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "motion", At: t0, Box: [4]float64{0.25, 0.25, 0.75, 0.75}}}))
 	b.put(ev)
 	path := "/api/v3.0/events/" + url.PathEscape(ev.ID) + "?include=data.vms.fullFrameImageUrlWithOverlay.v1"
@@ -129,7 +133,8 @@ func TestOverlayAddressesOfAnEvent(t *testing.T) {
 	require.NotContains(t, plain.OverlayEmbeddedURL, argSignature)
 	require.NotEqual(t, signed.OverlayEmbeddedURL, signed.OverlaySvgHeaderURL)
 	const here = "https://vms.example"
-	for _, r := range []reply{b.get(strings.TrimPrefix(plain.OverlayEmbeddedURL, here)), b.do("GET", strings.TrimPrefix(signed.OverlayEmbeddedURL, here), "", "")} {
+	for _, r := range []reply{b.get(strings.TrimPrefix(plain.OverlayEmbeddedURL, here)),
+		b.do("GET", strings.TrimPrefix(signed.OverlayEmbeddedURL, here), "", "")} {
 		require.Equal(t, 200, r.code, "%s", r.body)
 		img, err := stdjpeg.Decode(bytes.NewReader(r.body))
 		require.NoError(t, err)
@@ -137,10 +142,12 @@ func TestOverlayAddressesOfAnEvent(t *testing.T) {
 		require.Greater(t, red>>8, uint32(150), "the left side of the box is drawn")
 		require.Less(t, green>>8, uint32(80))
 	}
-	for _, r := range []reply{b.get(strings.TrimPrefix(plain.OverlaySvgHeaderURL, here)), b.do("GET", strings.TrimPrefix(signed.OverlaySvgHeaderURL, here), "", "")} {
+	for _, r := range []reply{b.get(strings.TrimPrefix(plain.OverlaySvgHeaderURL, here)),
+		b.do("GET", strings.TrimPrefix(signed.OverlaySvgHeaderURL, here), "", "")} {
 		require.Equal(t, 200, r.code, "%s", r.body)
 		require.Contains(t, r.header.Get("X-Een-OverlaySvg"), `points="0.25,0.25 0.75,0.25 0.75,0.75 0.25,0.75"`)
 	}
-	b.do("GET", strings.Replace(strings.TrimPrefix(signed.OverlayEmbeddedURL, here), "overlayEmbedded", "overlaySvgHeader", 1), "", "").
+	b.do("GET", strings.Replace(strings.TrimPrefix(signed.OverlayEmbeddedURL, here), "overlayEmbedded",
+		"overlaySvgHeader", 1), "", "").
 		refused(401, vms.ReasonUnauthenticated, "was changed")
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// SubscriptionStore keeps subscriptions over a restart. Its methods are safe for concurrent use, and block on the disk.
+// SubscriptionStore keeps subscriptions over a restart. Its methods are safe for concurrent use,
+// and block on the disk.
 type SubscriptionStore interface {
 	KeepSubscription(account, id string, raw []byte) error
 	DropSubscription(account, id string) error

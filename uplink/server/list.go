@@ -14,7 +14,8 @@ import (
 var listParams = []string{"actor", "actor__in", "type__in", "startTimestamp__gte", "startTimestamp__lte",
 	"endTimestamp__gte", "endTimestamp__lte", "include", "sort", "pageSize", "pageToken"}
 
-// listEvents is GET /events. With a page token only include and pageSize of the request count; the token holds the rest.
+// listEvents is GET /events. With a page token only include and pageSize of the request count; the
+// token holds the rest.
 func (s *Server) listEvents(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, listParams...)
 	var q vms.Query
@@ -105,7 +106,8 @@ func listQuery(a *args) vms.Query {
 	return q
 }
 
-// listRecentByType is GET /events:listRecentByType: the newest event of each type asked for, newest first.
+// listRecentByType is GET /events:listRecentByType: the newest event of each type asked for, newest
+// first.
 func (s *Server) listRecentByType(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in", "type__in", "include")
 	actors, types, include := a.actors(), a.canonicalList("type__in"), a.include()
@@ -147,10 +149,12 @@ func checkEvents(c *call) error {
 	if c.principal.ViewsEvents() {
 		return nil
 	}
-	return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may see neither previews nor recordings, and so no events")
+	return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+		"This user may see neither previews nor recordings, and so no events")
 }
 
-// checkActor is nil if the caller may know of the actor. If not, the answer is the same whether it exists or not.
+// checkActor is nil if the caller may know of the actor. If not, the answer is the same whether it
+// exists or not.
 func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
 	if c.principal.Sees(a) && s.within(c.principal, a) {
 		its := c.principal.Find(a)
@@ -169,8 +173,8 @@ func noActor(a vms.Actor) error {
 	return vms.NotFound(a.Type+"s", "The resource was not found: there is no "+a.Type+" "+a.ID, a.ID)
 }
 
-// handedOut are events as this caller gets them: with the data asked for, whose images are where the caller asks, signed
-// if that is wanted.
+// handedOut are events as this caller gets them: with the data asked for, whose images are where
+// the caller asks, signed if that is wanted.
 func (s *Server) handedOut(c *call, events []vms.Event, include []string) ([]vms.Event, error) {
 	base := s.here(c.r).String()
 	whole := make([]vms.Event, len(events))
@@ -184,8 +188,8 @@ func (s *Server) handedOut(c *call, events []vms.Event, include []string) ([]vms
 	return s.signAddresses(c, out, include)
 }
 
-// withData leaves in each event's data only the schemas asked for, and an array even if none is left. dataSchemas still
-// names all that the event has. The events given are not changed.
+// withData leaves in each event's data only the schemas asked for, and an array even if none is
+// left. dataSchemas still names all that the event has. The events given are not changed.
 func withData(events []vms.Event, include []string) []vms.Event {
 	out := slices.Clone(events)
 	for i := range out {

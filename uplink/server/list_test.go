@@ -34,37 +34,56 @@ func TestListFilters(t *testing.T) {
 		query string
 		want  []string
 	}{
-		"newest first":                      {"actor=camera:cam-1" + window, idsOf(later, tamper, ongoing, first)},
-		"sort ascending":                    {"actor=camera:cam-1&sort=%2BstartTimestamp" + window, idsOf(first, ongoing, tamper, later)},
-		"sort with a raw plus":              {"actor=camera:cam-1&sort=+startTimestamp" + window, idsOf(first, ongoing, tamper, later)},
-		"sort without a sign":               {"actor=camera:cam-1&sort=startTimestamp" + window, idsOf(first, ongoing, tamper, later)},
-		"sort descending":                   {"actor=camera:cam-1&sort=-startTimestamp" + window, idsOf(later, tamper, ongoing, first)},
-		"escaped actor":                     {"actor=camera%3Acam-1" + window, idsOf(later, tamper, ongoing, first)},
-		"another actor":                     {"actor=camera:cam-2" + window, idsOf(second)},
-		"actor__in":                         {"actor__in=camera:cam-1,camera:cam-2" + window, idsOf(later, tamper, ongoing, second, first)},
-		"actor__in escaped comma":           {"actor__in=camera%3Acam-1%2Ccamera%3Acam-2" + window, idsOf(later, tamper, ongoing, second, first)},
-		"actor repeated":                    {"actor=camera:cam-1&actor=camera:cam-2" + window, idsOf(later, tamper, ongoing, second, first)},
-		"actor and actor__in":               {"actor=camera:cam-2&actor__in=camera:cam-2" + window, idsOf(second)},
-		"a bridge":                          {"actor=bridge:bridge-1" + window, idsOf()},
-		"type":                              {"actor=camera:cam-1&type__in=" + vms.TypeTamper + window, idsOf(tamper)},
-		"types joined":                      {"actor=camera:cam-1&type__in=" + vms.TypeTamper + "," + vms.TypeMotion + window, idsOf(later, tamper, ongoing, first)},
-		"types joined, escaped":             {"actor=camera:cam-1&type__in=" + vms.TypeTamper + "%2C" + vms.TypeMotion + window, idsOf(later, tamper, ongoing, first)},
-		"types repeated":                    {"actor=camera:cam-1&type__in=" + vms.TypeTamper + "&type__in=" + vms.TypeMotion + window, idsOf(later, tamper, ongoing, first)},
-		"public spelling of a type":         {"actor=camera:cam-1&type__in=een.tamperDetectionEvent.v1" + window, idsOf(tamper)},
-		"unknown type matches nothing":      {"actor=camera:cam-1&type__in=vms.noSuchEvent.v1" + window, idsOf()},
-		"start from, inclusive":             {"actor=camera:cam-1&startTimestamp__gte=" + at(60) + "&startTimestamp__lte=" + at(9999), idsOf(later, tamper, ongoing)},
+		"newest first": {"actor=camera:cam-1" + window, idsOf(later, tamper, ongoing, first)},
+		"sort ascending": {"actor=camera:cam-1&sort=%2BstartTimestamp" + window,
+			idsOf(first, ongoing, tamper, later)},
+		"sort with a raw plus": {"actor=camera:cam-1&sort=+startTimestamp" + window,
+			idsOf(first, ongoing, tamper, later)},
+		"sort without a sign": {"actor=camera:cam-1&sort=startTimestamp" + window,
+			idsOf(first, ongoing, tamper, later)},
+		"sort descending": {"actor=camera:cam-1&sort=-startTimestamp" + window,
+			idsOf(later, tamper, ongoing, first)},
+		"escaped actor": {"actor=camera%3Acam-1" + window, idsOf(later, tamper, ongoing, first)},
+		"another actor": {"actor=camera:cam-2" + window, idsOf(second)},
+		"actor__in": {"actor__in=camera:cam-1,camera:cam-2" + window,
+			idsOf(later, tamper, ongoing, second, first)},
+		"actor__in escaped comma": {"actor__in=camera%3Acam-1%2Ccamera%3Acam-2" + window,
+			idsOf(later, tamper, ongoing, second, first)},
+		"actor repeated": {"actor=camera:cam-1&actor=camera:cam-2" + window,
+			idsOf(later, tamper, ongoing, second, first)},
+		"actor and actor__in": {"actor=camera:cam-2&actor__in=camera:cam-2" + window, idsOf(second)},
+		"a bridge":            {"actor=bridge:bridge-1" + window, idsOf()},
+		"type":                {"actor=camera:cam-1&type__in=" + vms.TypeTamper + window, idsOf(tamper)},
+		"types joined": {"actor=camera:cam-1&type__in=" + vms.TypeTamper + "," + vms.TypeMotion +
+			window, idsOf(later, tamper, ongoing, first)},
+		"types joined, escaped": {"actor=camera:cam-1&type__in=" + vms.TypeTamper + "%2C" + vms.TypeMotion +
+			window, idsOf(later, tamper, ongoing, first)},
+		"types repeated": {"actor=camera:cam-1&type__in=" + vms.TypeTamper + "&type__in=" +
+			vms.TypeMotion + window, idsOf(later, tamper, ongoing, first)},
+		"public spelling of a type": {"actor=camera:cam-1&type__in=een.tamperDetectionEvent.v1" + window,
+			idsOf(tamper)},
+		"unknown type matches nothing": {"actor=camera:cam-1&type__in=vms.noSuchEvent.v1" + window, idsOf()},
+		"start from, inclusive": {"actor=camera:cam-1&startTimestamp__gte=" + at(60) +
+			"&startTimestamp__lte=" + at(9999), idsOf(later, tamper, ongoing)},
 		"start from, one millisecond later": {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T07:01:00.001Z&startTimestamp__lte=" + at(9999), idsOf(later, tamper)},
 		"start from, a microsecond later":   {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T07:01:00.000001Z&startTimestamp__lte=" + at(9999), idsOf(later, tamper)},
-		"start until keeps ongoing":         {"actor=camera:cam-1&" + day + "startTimestamp__lte=" + at(60), idsOf(ongoing, first)},
-		"end until drops ongoing":           {"actor=camera:cam-1&" + day + "endTimestamp__lte=" + at(100), idsOf(tamper, first)},
-		"end until, inclusive":              {"actor=camera:cam-1&" + day + "endTimestamp__lte=" + at(10), idsOf(first)},
-		"end until, exclusive of later":     {"actor=camera:cam-1&" + day + "endTimestamp__lte=2026-11-21T07:00:09.999Z", idsOf()},
-		"end from":                          {"actor=camera:cam-1&endTimestamp__gte=" + at(91) + window, idsOf(later, tamper)},
-		"raw plus arrives as a space":       {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T07:01:00.000+00:00&startTimestamp__lte=2026-11-21T07:01:00.000+00:00", idsOf(ongoing)},
-		"another offset":                    {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T08:01:00.000%2B01:00&startTimestamp__lte=2026-11-21T02:01:00-05:00", idsOf(ongoing)},
-		"Z, without fraction":               {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T07:01:00Z&startTimestamp__lte=2026-11-21T07:01:00Z", idsOf(ongoing)},
-		"from after until":                  {"actor=camera:cam-1&startTimestamp__gte=" + at(99) + "&startTimestamp__lte=" + at(0), idsOf()},
-		"empty values count as absent":      {"actor=camera:cam-1&type__in=&include=&sort=&pageSize=&pageToken=" + window, idsOf(later, tamper, ongoing, first)},
+		"start until keeps ongoing": {"actor=camera:cam-1&" + day + "startTimestamp__lte=" + at(60),
+			idsOf(ongoing, first)},
+		"end until drops ongoing": {"actor=camera:cam-1&" + day + "endTimestamp__lte=" + at(100),
+			idsOf(tamper, first)},
+		"end until, inclusive": {"actor=camera:cam-1&" + day + "endTimestamp__lte=" + at(10),
+			idsOf(first)},
+		"end until, exclusive of later": {"actor=camera:cam-1&" + day +
+			"endTimestamp__lte=2026-11-21T07:00:09.999Z", idsOf()},
+		"end from": {"actor=camera:cam-1&endTimestamp__gte=" + at(91) + window,
+			idsOf(later, tamper)},
+		"raw plus arrives as a space": {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T07:01:00.000+00:00&startTimestamp__lte=2026-11-21T07:01:00.000+00:00", idsOf(ongoing)},
+		"another offset":              {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T08:01:00.000%2B01:00&startTimestamp__lte=2026-11-21T02:01:00-05:00", idsOf(ongoing)},
+		"Z, without fraction":         {"actor=camera:cam-1&startTimestamp__gte=2026-11-21T07:01:00Z&startTimestamp__lte=2026-11-21T07:01:00Z", idsOf(ongoing)},
+		"from after until": {"actor=camera:cam-1&startTimestamp__gte=" + at(99) +
+			"&startTimestamp__lte=" + at(0), idsOf()},
+		"empty values count as absent": {"actor=camera:cam-1&type__in=&include=&sort=&pageSize=&pageToken=" +
+			window, idsOf(later, tamper, ongoing, first)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -86,29 +105,42 @@ func TestListRefuses(t *testing.T) {
 		reason string
 		words  []string
 	}{
-		"nothing given":           {"", 400, vms.ReasonMissing, []string{"actor", "startTimestamp__gte", "startTimestamp__lte or endTimestamp__lte"}},
-		"no actor":                {window, 400, vms.ReasonMissing, []string{"Missing required arguments: actor"}},
-		"no lower bound":          {actor + "&startTimestamp__lte=2026-11-21T00:00:00Z", 400, vms.ReasonMissing, []string{"startTimestamp__gte"}},
-		"no upper bound":          {actor + "&startTimestamp__gte=2026-11-21T00:00:00Z", 400, vms.ReasonMissing, []string{"startTimestamp__lte or endTimestamp__lte"}},
-		"unknown arguments":       {actor + window + "&zebra=1&ape=2", 400, vms.ReasonUnexpected, []string{"Unexpected argument: ape, zebra"}},
-		"wrong case":              {actor + window + "&Include=x", 400, vms.ReasonUnexpected, []string{"Include"}},
-		"unknown before missing":  {"zebra=1", 400, vms.ReasonUnexpected, []string{"zebra", "Missing required arguments: actor"}},
-		"all wrong values":        {"actor=x&startTimestamp__gte=yesterday&startTimestamp__lte=now&pageSize=ten&sort=name", 400, vms.ReasonValue, []string{"actor:", "startTimestamp__gte:", "startTimestamp__lte:", "pageSize:", "sort:"}},
-		"actor of unknown type":   {"actor=toaster:1" + window, 400, vms.ReasonValue, []string{"toaster:1"}},
-		"actor without id":        {"actor=camera:" + window, 400, vms.ReasonValue, nil},
-		"time without offset":     {actor + "&startTimestamp__gte=2026-11-21T00:00:00.000&endTimestamp__lte=2026-11-22T00:00:00Z", 400, vms.ReasonValue, []string{"offset"}},
-		"impossible date":         {actor + "&startTimestamp__gte=2026-02-30T00:00:00Z&endTimestamp__lte=2026-11-22T00:00:00Z", 400, vms.ReasonValue, nil},
-		"two different sorts":     {actor + window + "&sort=-startTimestamp&sort=%2BstartTimestamp", 400, vms.ReasonValue, []string{"sort"}},
-		"two different bounds":    {actor + window + "&startTimestamp__gte=2026-11-20T00:00:00Z", 400, vms.ReasonValue, []string{"startTimestamp__gte"}},
-		"broken escape":           {actor + window + "&include=%zz", 400, vms.ReasonValue, []string{"query"}},
-		"semicolon":               {actor + ";x=1" + window, 400, vms.ReasonValue, nil},
-		"unknown camera":          {"actor=camera:cam-77" + window, 404, vms.ReasonResource, []string{"cam-77"}},
-		"one of several unknown":  {"actor__in=camera:cam-1,camera:cam-77" + window, 404, vms.ReasonResource, []string{"cam-77"}},
+		"nothing given": {"", 400, vms.ReasonMissing,
+			[]string{"actor", "startTimestamp__gte", "startTimestamp__lte or endTimestamp__lte"}},
+		"no actor": {window, 400, vms.ReasonMissing, []string{"Missing required arguments: actor"}},
+		"no lower bound": {actor + "&startTimestamp__lte=2026-11-21T00:00:00Z", 400, vms.ReasonMissing,
+			[]string{"startTimestamp__gte"}},
+		"no upper bound": {actor + "&startTimestamp__gte=2026-11-21T00:00:00Z", 400, vms.ReasonMissing,
+			[]string{"startTimestamp__lte or endTimestamp__lte"}},
+		"unknown arguments": {actor + window + "&zebra=1&ape=2", 400, vms.ReasonUnexpected,
+			[]string{"Unexpected argument: ape, zebra"}},
+		"wrong case": {actor + window + "&Include=x", 400, vms.ReasonUnexpected, []string{"Include"}},
+		"unknown before missing": {"zebra=1", 400, vms.ReasonUnexpected,
+			[]string{"zebra", "Missing required arguments: actor"}},
+		"all wrong values":      {"actor=x&startTimestamp__gte=yesterday&startTimestamp__lte=now&pageSize=ten&sort=name", 400, vms.ReasonValue, []string{"actor:", "startTimestamp__gte:", "startTimestamp__lte:", "pageSize:", "sort:"}},
+		"actor of unknown type": {"actor=toaster:1" + window, 400, vms.ReasonValue, []string{"toaster:1"}},
+		"actor without id":      {"actor=camera:" + window, 400, vms.ReasonValue, nil},
+		"time without offset": {actor +
+			"&startTimestamp__gte=2026-11-21T00:00:00.000&endTimestamp__lte=2026-11-22T00:00:00Z", 400, vms.ReasonValue,
+			[]string{"offset"}},
+		"impossible date": {actor +
+			"&startTimestamp__gte=2026-02-30T00:00:00Z&endTimestamp__lte=2026-11-22T00:00:00Z", 400, vms.ReasonValue,
+			nil},
+		"two different sorts": {actor + window + "&sort=-startTimestamp&sort=%2BstartTimestamp", 400,
+			vms.ReasonValue, []string{"sort"}},
+		"two different bounds": {actor + window + "&startTimestamp__gte=2026-11-20T00:00:00Z", 400, vms.ReasonValue,
+			[]string{"startTimestamp__gte"}},
+		"broken escape":  {actor + window + "&include=%zz", 400, vms.ReasonValue, []string{"query"}},
+		"semicolon":      {actor + ";x=1" + window, 400, vms.ReasonValue, nil},
+		"unknown camera": {"actor=camera:cam-77" + window, 404, vms.ReasonResource, []string{"cam-77"}},
+		"one of several unknown": {"actor__in=camera:cam-1,camera:cam-77" + window, 404, vms.ReasonResource,
+			[]string{"cam-77"}},
 		"another account's":       {"actor=camera:cam-9" + window, 404, vms.ReasonResource, []string{"cam-9"}},
 		"unknown bridge":          {"actor=bridge:bridge-7" + window, 404, vms.ReasonResource, nil},
 		"garbage token":           {"pageToken=abc", 400, vms.ReasonValue, []string{"pageToken"}},
 		"token of bad characters": {"pageToken=%00%ff", 400, vms.ReasonValue, []string{"pageToken"}},
-		"public example token":    {"pageToken=MToxMDA6MTY2MDU3NzAzNjM2Njot", 400, vms.ReasonValue, []string{"pageToken"}},
+		"public example token": {"pageToken=MToxMDA6MTY2MDU3NzAzNjM2Njot", 400, vms.ReasonValue,
+			[]string{"pageToken"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -225,10 +257,12 @@ func TestListPages(t *testing.T) {
 	}
 	b.t = t
 
-	// A page token with another include and size: these are applied, other filters are not looked at.
+	// A page token with another include and size: these are applied, other filters are not looked
+	// at.
 	page := b.get("/api/v3.0/events?actor=camera:cam-1&pageSize=2" + window).page()
 	token := url.QueryEscape(page.NextPageToken)
-	again := b.get("/api/v3.0/events?actor=camera:cam-77&startTimestamp__gte=nonsense&pageSize=3" + include + "&pageToken=" + token).page()
+	again := b.get("/api/v3.0/events?actor=camera:cam-77&startTimestamp__gte=nonsense&pageSize=3" + include +
+		"&pageToken=" + token).page()
 	require.Equal(t, all[2:5], ids(again.Results))
 	require.Len(t, again.Results[0].Data, 1)
 
@@ -247,7 +281,8 @@ func TestListPages(t *testing.T) {
 	}
 	// A token does not widen what its bearer may see.
 	page = b.get("/api/v3.0/events?actor__in=camera:cam-1,camera:cam-2&pageSize=2" + window).page()
-	b.do("GET", "/api/v3.0/events?pageToken="+url.QueryEscape(page.NextPageToken), tokenRestricted, "").refused(404, vms.ReasonResource)
+	b.do("GET", "/api/v3.0/events?pageToken="+url.QueryEscape(page.NextPageToken), tokenRestricted, "").refused(404,
+		vms.ReasonResource)
 }
 
 func TestPageSizeIsClamped(t *testing.T) {
@@ -255,7 +290,8 @@ func TestPageSizeIsClamped(t *testing.T) {
 	for n := range 520 {
 		b.put(motion("cam-1", n, time.Second))
 	}
-	for size, want := range map[string]int{"": 100, "0": 1, "-5": 1, "1": 1, "499": 499, "500": 500, "501": 500, "1000000": 500,
+	for size, want := range map[string]int{"": 100, "0": 1, "-5": 1, "1": 1, "499": 499, "500": 500, "501": 500,
+		"1000000":              500,
 		"99999999999999999999": 500, "-99999999999999999999": 1} {
 		page := b.get("/api/v3.0/events?actor=camera:cam-1&pageSize=" + size + window).page()
 		require.Len(t, page.Results, want, "pageSize=%s", size)
@@ -272,12 +308,14 @@ func TestRecentByType(t *testing.T) {
 	tamper.ID = tamper.NaturalID()
 	b.put(old, recent, tamper, motion("cam-2", 99, 0))
 	q := "/api/v3.0/events:listRecentByType?actor=camera:cam-1&type__in="
-	page := b.get(q + vms.TypeMotion + "," + vms.TypeTamper + "," + vms.TypeDeviceStatus + ",vms.noSuchEvent.v1&include=" + vms.SchemaObject).page()
+	page := b.get(q + vms.TypeMotion + "," + vms.TypeTamper + "," + vms.TypeDeviceStatus +
+		",vms.noSuchEvent.v1&include=" + vms.SchemaObject).page()
 	require.Equal(t, idsOf(recent, tamper), ids(page.Results))
 	require.Len(t, page.Results[0].Data, 1)
 	b.get("/api/v3.0/events:listRecentByType").refused(400, vms.ReasonMissing, "actor", "type__in")
 	b.get(q+vms.TypeMotion+"&sort=x").refused(400, vms.ReasonUnexpected, "sort")
-	b.get("/api/v3.0/events:listRecentByType?actor=camera:cam-9&type__in="+vms.TypeMotion).refused(404, vms.ReasonResource)
+	b.get("/api/v3.0/events:listRecentByType?actor=camera:cam-9&type__in="+vms.TypeMotion).refused(404,
+		vms.ReasonResource)
 }
 
 // stoppable notes the last query.

@@ -16,11 +16,13 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A picture in a page is asked for by the browser itself, which sends no bearer token. So images are let in by one of three:
-// a bearer token, the cookie that GET /media/session sets, or a signature in the address (see sign).
+// A picture in a page is asked for by the browser itself, which sends no bearer token. So images
+// are let in by one of three: a bearer token, the cookie that GET /media/session sets, or a
+// signature in the address (see sign).
 //
-// The cookie is the bearer token, encrypted with a key of this server: it opens only what is below its path, is good only as
-// long as its token is, and survives a restart. Browsers send it for pages of the same site only.
+// The cookie is the bearer token, encrypted with a key of this server: it opens only what is below
+// its path, is good only as long as its token is, and survives a restart. Browsers send it for
+// pages of the same site only.
 
 const (
 	mediaCookie  = "vms_media"
@@ -36,8 +38,8 @@ func (s *Server) who(r *http.Request) (identity.Principal, error) {
 	return authenticate(s.opts.Auth, r)
 }
 
-// openMediaSession is GET /media/session: it sets the cookie and tells the address that does. Clients of the public service
-// ask that address in turn, which does no harm.
+// openMediaSession is GET /media/session: it sets the cookie and tells the address that does.
+// Clients of the public service ask that address in turn, which does no harm.
 func (s *Server) openMediaSession(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery)
 	if err := a.err(); err != nil {
@@ -45,9 +47,10 @@ func (s *Server) openMediaSession(c *call) error {
 	}
 	_, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	here := s.here(c.r)
-	http.SetCookie(c.w, &http.Cookie{Name: mediaCookie, Value: s.seal(strings.TrimSpace(token), "", time.Now().Add(mediaSession)),
-		Path: mediaPath, MaxAge: int(mediaSession / time.Second), HttpOnly: true, Secure: here.Scheme == "https",
-		SameSite: http.SameSiteStrictMode})
+	http.SetCookie(c.w,
+		&http.Cookie{Name: mediaCookie, Value: s.seal(strings.TrimSpace(token), "", time.Now().Add(mediaSession)),
+			Path: mediaPath, MaxAge: int(mediaSession / time.Second), HttpOnly: true, Secure: here.Scheme == "https",
+			SameSite: http.SameSiteStrictMode})
 	return c.ok(map[string]string{"url": here.String() + mediaPath + "/session"})
 }
 

@@ -32,7 +32,8 @@ func mediaCookieOf(t *testing.T, b *bed, token string) *http.Cookie {
 	return cookie
 }
 
-// A browser's <img> sends no bearer token: the cookie of a media session opens images and nothing else, with the rights of its token.
+// A browser's <img> sends no bearer token: the cookie of a media session opens images and nothing
+// else, with the rights of its token.
 func TestMediaSession(t *testing.T) {
 	b := newBed(t)
 	b.images = track(0)
@@ -42,7 +43,8 @@ func TestMediaSession(t *testing.T) {
 	with := func(path string, more ...string) reply {
 		return b.do("GET", path, "", "", append([]string{"Cookie", sent}, more...)...)
 	}
-	for _, path := range []string{imagePath + "deviceId=cam-1&type=preview&" + at, "/api/v3.0/media/liveImage.jpeg?deviceId=cam-1"} {
+	for _, path := range []string{imagePath + "deviceId=cam-1&type=preview&" + at,
+		"/api/v3.0/media/liveImage.jpeg?deviceId=cam-1"} {
 		r := with(path)
 		require.Equal(t, 200, r.code, "%s", r.body)
 		require.Equal(t, jpeg, r.body)
@@ -56,7 +58,8 @@ func TestMediaSession(t *testing.T) {
 	for _, path := range []string{"/api/v3.0/cameras", "/api/v3.0/media/session", "/api/v3.0/users/self"} {
 		with(path).refused(401, vms.ReasonUnauthenticated)
 	}
-	b.do("GET", imagePath, "", "", "Cookie", cookie.Name+"=forged").refused(401, vms.ReasonUnauthenticated, "is not one of this server")
+	b.do("GET", imagePath, "", "", "Cookie", cookie.Name+"=forged").refused(401, vms.ReasonUnauthenticated,
+		"is not one of this server")
 	b.do("GET", imagePath, "", "").refused(401, vms.ReasonUnauthenticated)
 
 	old := b.server.seal(tokenUser, "", time.Now().Add(-time.Second))
@@ -80,8 +83,9 @@ func TestSignedAddresses(t *testing.T) {
 	stored := vms.ImageURL("http://elsewhere:1", "cam-1", vms.ImagePreview, vms.OpBefore, t0.Add(500*time.Millisecond))
 	cropped := vms.CroppedFrameImageURL("me", "o1", stored+"#xywh=percent:10,20,30,40", t0)
 	foreign := vms.FullFrameImageURL("me", "https://elsewhere/picture.jpg", t0, "")
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0), Span: true, AccountID: "acc-1", ActorID: "cam-1", ActorAccountID: "acc-1",
-		ActorType: vms.ActorCamera, CreatorID: "me"}
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(t0), Span: true, AccountID: "acc-1", ActorID: "cam-1",
+		ActorAccountID: "acc-1",
+		ActorType:      vms.ActorCamera, CreatorID: "me"}
 	ev.SetData(vms.FullFrameImageURL("me", stored, t0, vms.ImagePreview), cropped, foreign)
 	ev.ID = ev.NaturalID()
 	require.NoError(t, b.journal.Put(ev, false))
@@ -97,7 +101,8 @@ func TestSignedAddresses(t *testing.T) {
 		}
 		return all
 	}
-	require.Equal(t, strings.Replace(stored, "http://elsewhere:1", "https://vms.example", 1), urls(list)[0], "unasked, an address is not signed")
+	require.Equal(t, strings.Replace(stored, "http://elsewhere:1", "https://vms.example", 1), urls(list)[0],
+		"unasked, an address is not signed")
 	all := urls(list + ",signedUrls")
 	require.Equal(t, "https://elsewhere/picture.jpg", all[2])
 	for i, u := range all[:2] {
@@ -112,9 +117,11 @@ func TestSignedAddresses(t *testing.T) {
 	require.Empty(t, r.header.Get("X-Vms-NextToken")+r.header.Get("X-Een-PrevToken"), "it leads to no other image")
 
 	for name, changed := range map[string]string{
-		"another camera": strings.Replace(signed, "cam-1", "cam-2", 1), "another kind": strings.Replace(signed, "preview", "main", 1),
-		"another time": strings.Replace(signed, "timestamp__lt", "timestamp__gte", 1), "more": signed + "&pageToken=x",
-		"another path": strings.Replace(signed, "recordedImage", "liveImage", 1),
+		"another camera": strings.Replace(signed, "cam-1", "cam-2", 1),
+		"another kind":   strings.Replace(signed, "preview", "main", 1),
+		"another time":   strings.Replace(signed, "timestamp__lt", "timestamp__gte", 1),
+		"more":           signed + "&pageToken=x",
+		"another path":   strings.Replace(signed, "recordedImage", "liveImage", 1),
 	} {
 		require.NotEqual(t, signed, changed)
 		r := open(changed)
@@ -123,7 +130,8 @@ func TestSignedAddresses(t *testing.T) {
 	}
 	at := strings.Index(signed, argSignature+"=") + len(argSignature) + 1
 	open(signed[:at]+"A"+signed[at+1:]+"A").refused(401, vms.ReasonUnauthenticated, "is not one of this server")
-	q, err := b.server.Sign("acc-1", "cam-1", url.Values{"type": {"preview"}, "timestamp__lt": {stamp(time.Hour)}}, time.Now().Add(-time.Minute))
+	q, err := b.server.Sign("acc-1", "cam-1", url.Values{"type": {"preview"}, "timestamp__lt": {stamp(time.Hour)}},
+		time.Now().Add(-time.Minute))
 	require.NoError(t, err)
 	open(imagePath+q.Encode()).refused(401, vms.ReasonUnauthenticated, "has expired at")
 }
@@ -133,11 +141,13 @@ func TestImageIsNotSentTwice(t *testing.T) {
 	b := newBed(t)
 	b.images = track(0)
 	for path, lifetime := range map[string]string{
-		"/api/v3.0/media/liveImage.jpeg?deviceId=cam-1&type=preview":                                   "private, no-cache",
-		imagePath + "deviceId=cam-1&type=preview&timestamp__gte=2026-11-21T00:00:00Z":                  "private, no-cache",
+		"/api/v3.0/media/liveImage.jpeg?deviceId=cam-1&type=preview": "private, no-cache",
+		imagePath +
+			"deviceId=cam-1&type=preview&timestamp__gte=2026-11-21T00:00:00Z": "private, no-cache",
 		imagePath + "deviceId=cam-1&type=preview&timestamp__lt=" + url.QueryEscape(stamp(time.Second)): settledTime,
 		imagePath + "deviceId=cam-1&type=preview&timestamp=" + url.QueryEscape(stamp(0)):               settledTime,
-		imagePath + "deviceId=cam-1&type=preview&timestamp__lt=2126-11-21T00%3A00%3A00.000%2B00%3A00":  "private, no-cache",
+		imagePath +
+			"deviceId=cam-1&type=preview&timestamp__lt=2126-11-21T00%3A00%3A00.000%2B00%3A00": "private, no-cache",
 	} {
 		r := b.get(path)
 		require.Equal(t, 200, r.code, "%s", r.body)
@@ -173,7 +183,8 @@ func TestLiveImage(t *testing.T) {
 	b.images = func(ImageQuery) (Image, error) {
 		return Image{Time: t0, Length: -1, Body: io.NopCloser(io.MultiReader(bytes.NewReader(jpeg), &failing{}))}, nil
 	}
-	b.do("GET", "/api/v3.0/media/liveImage.jpeg?deviceId=cam-1", tokenUser, "", "Range", "bytes=0-2").refused(503, vms.ReasonDeviceUnavailable)
+	b.do("GET", "/api/v3.0/media/liveImage.jpeg?deviceId=cam-1", tokenUser, "", "Range", "bytes=0-2").refused(503,
+		vms.ReasonDeviceUnavailable)
 }
 
 // A program that knows an address, a name and a password has the newest still.
@@ -201,7 +212,8 @@ func TestSnapshot(t *testing.T) {
 	code, header = ask("/snapshot/cam-1.jpg", "")
 	require.Equal(t, 401, code)
 	require.Contains(t, header.Get("WWW-Authenticate"), "Basic")
-	for path, want := range map[string]int{"/snapshot/cam-2.jpg": 404, "/snapshot/cam-1": 404, "/snapshot/cam-1.jpg?sort=1": 400} {
+	for path, want := range map[string]int{"/snapshot/cam-2.jpg": 404, "/snapshot/cam-1": 404,
+		"/snapshot/cam-1.jpg?sort=1": 400} {
 		code, _ := ask(path, tokenRestricted)
 		require.Equal(t, want, code, path)
 	}
@@ -231,12 +243,14 @@ func (listed) Recorded(_ context.Context, account, camera, kind string, from, to
 func TestMediaIntervals(t *testing.T) {
 	b := newBed(t)
 	b.server.opts.Images = listed{bedImages{b}}
-	list := "/api/v3.0/media?deviceId=cam-1&type=preview&mediaType=image&startTimestamp__gte=" + url.QueryEscape(stamp(0)) +
+	list := "/api/v3.0/media?deviceId=cam-1&type=preview&mediaType=image&startTimestamp__gte=" +
+		url.QueryEscape(stamp(0)) +
 		"&endTimestamp__lte=" + url.QueryEscape(stamp(time.Hour))
 	var got mediaPage
 	b.get(list).into(200, &got)
 	require.Len(t, got.Results, 3)
-	require.Equal(t, mediaInterval{"preview", "cam-1", "image", vms.At(t0), vms.At(t0.Add(30 * time.Second))}, got.Results[0])
+	require.Equal(t, mediaInterval{"preview", "cam-1", "image", vms.At(t0), vms.At(t0.Add(30 * time.Second))},
+		got.Results[0])
 	require.Len(t, got.Gaps, 3)
 	require.Equal(t, "nobody answers", got.Gaps[0].Reason)
 	require.Nil(t, got.Gaps[2].End, "it lasts")

@@ -19,7 +19,8 @@ type Gap struct {
 
 // RecordingSource is an ImageSource that can say when there are images.
 type RecordingSource interface {
-	// Recorded is the first intervals of a time, at most so many, and the gaps of all of it, both in order of time.
+	// Recorded is the first intervals of a time, at most so many, and the gaps of all of it, both
+	// in order of time.
 	Recorded(ctx context.Context, account, camera, kind string, from, to time.Time, most int) ([]Interval, []Gap, error)
 }
 
@@ -38,7 +39,8 @@ type mediaGap struct {
 	Reason string    `json:"reason"`
 }
 
-// mediaPage is the answer of GET /media: a page without totalSize, as the public service has it, and the gaps.
+// mediaPage is the answer of GET /media: a page without totalSize, as the public service has it,
+// and the gaps.
 type mediaPage struct {
 	Results       []mediaInterval `json:"results"`
 	Gaps          []mediaGap      `json:"gaps"`
@@ -46,9 +48,10 @@ type mediaPage struct {
 	PrevPageToken string          `json:"prevPageToken"`
 }
 
-// mediaArgs are its arguments. include asks for addresses of video, of which there are none; coalesce for intervals that touch to be one, which
-// they are.
-var mediaArgs = []string{"deviceId", "type", "mediaType", "startTimestamp__gte", "endTimestamp__lte", "pageSize", "pageToken", "include", "coalesce"}
+// mediaArgs are its arguments. include asks for addresses of video, of which there are none;
+// coalesce for intervals that touch to be one, which they are.
+var mediaArgs = []string{"deviceId", "type", "mediaType", "startTimestamp__gte", "endTimestamp__lte", "pageSize",
+	"pageToken", "include", "coalesce"}
 
 // listMedia is GET /media: when there are images of a camera, and why there are none in between.
 func (s *Server) listMedia(c *call) error {
@@ -59,7 +62,8 @@ func (s *Server) listMedia(c *call) error {
 	from, ok := a.instant("startTimestamp__gte")
 	token := mediaToken{DeviceID: want.Camera, Kind: want.Kind}
 	if t := a.one("pageToken"); t != "" {
-		if err := s.signer.open("media", c.principal.AccountID, t, &token); err != nil || token.DeviceID != want.Camera || token.Kind != want.Kind {
+		if err := s.signer.open("media", c.principal.AccountID, t, &token); err != nil ||
+			token.DeviceID != want.Camera || token.Kind != want.Kind {
 			a.bad("pageToken", errToken.Error())
 		}
 		from = token.From
@@ -107,7 +111,8 @@ func (s *Server) listMedia(c *call) error {
 			to = v.Start
 			break
 		}
-		page.Results = append(page.Results, mediaInterval{want.Kind, want.Camera, "image", vms.At(v.Start), vms.At(v.End)})
+		page.Results = append(page.Results, mediaInterval{want.Kind, want.Camera, "image", vms.At(v.Start),
+			vms.At(v.End)})
 	}
 	for _, g := range gaps {
 		if !g.Start.Before(to) {

@@ -13,7 +13,8 @@ const ownerBridge = "bridge:"
 
 func isBridge(owner string) bool { return strings.HasPrefix(owner, ownerBridge) }
 
-// within says whether an actor lies within what a bridge may know of: what it has itself. Others know of what their grants say.
+// within says whether an actor lies within what a bridge may know of: what it has itself. Others
+// know of what their grants say.
 func (s *Server) within(p identity.Principal, a vms.Actor) bool {
 	if s.opts.Bridges == nil || !s.opts.Bridges.IsBridge(p) {
 		return true
@@ -22,8 +23,8 @@ func (s *Server) within(p identity.Principal, a vms.Actor) bool {
 	return bridge != "" && holder == p.Holder
 }
 
-// mayAdopt says whether a bridge may report of an actor that no bridge has: a sensor, say, of a program in its own network, which
-// becomes the bridge's with that.
+// mayAdopt says whether a bridge may report of an actor that no bridge has: a sensor, say, of a
+// program in its own network, which becomes the bridge's with that.
 func (s *Server) mayAdopt(p identity.Principal, a vms.Actor) bool {
 	switch a.Type {
 	case vms.ActorCamera, vms.ActorBridge, "account":
@@ -59,7 +60,8 @@ func (s *Server) checkReporter(c *call, a vms.Actor) error {
 	return noActor(a)
 }
 
-// owner is who a report of an actor by the caller is from: the bridge that has the actor, else the holder of the credential.
+// owner is who a report of an actor by the caller is from: the bridge that has the actor, else the
+// holder of the credential.
 func (s *Server) owner(c *call, a vms.Actor) string {
 	p := c.principal
 	if s.opts.Bridges == nil {
@@ -75,8 +77,8 @@ func (s *Server) owner(c *call, a vms.Actor) string {
 	return p.Holder
 }
 
-// ownerOf is whose a stored event is. What was stored before owners were kept is the bridge's that has the actor; of what no bridge
-// has it is anyone's who may report.
+// ownerOf is whose a stored event is. What was stored before owners were kept is the bridge's that
+// has the actor; of what no bridge has it is anyone's who may report.
 func (s *Server) ownerOf(ev vms.Event) string {
 	switch {
 	case ev.Owner != "":
@@ -84,7 +86,8 @@ func (s *Server) ownerOf(ev vms.Event) string {
 	case s.opts.Bridges == nil:
 		return vms.OwnerSelf
 	}
-	if bridge, _ := s.opts.Bridges.Keeper(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); bridge != "" {
+	if bridge, _ := s.opts.Bridges.Keeper(ev.ActorAccountID,
+		vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); bridge != "" {
 		return ownerBridge + bridge
 	}
 	return ""
@@ -92,6 +95,8 @@ func (s *Server) ownerOf(ev vms.Event) string {
 
 // owned is the answer to a report in the place of another's event.
 func owned(ev vms.Event) error {
-	return vms.NewError(http.StatusConflict, vms.ReasonExists, "Another has reported an event of this actor, type and start, "+ev.ID+
-		", and only that one may change it. If yours is an event of its own, report it with a start one millisecond later")
+	return vms.NewError(http.StatusConflict, vms.ReasonExists,
+		"Another has reported an event of this actor, type and start, "+ev.ID+
+			", and only that one may change it. If yours is an event of its own, report it with a start one "+
+			"millisecond later")
 }

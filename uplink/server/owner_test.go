@@ -23,7 +23,10 @@ const (
 func reporters(b *bed) {
 	b.t.Helper()
 	for _, token := range []string{tokenLPR, tokenPTZ} {
-		require.NoError(b.t, b.server.opts.Auth.(*identity.Fixed).Add(token, identity.Principal{Name: token, AccountID: "acc-1", Scopes: []string{identity.ScopeReport, identity.ScopeRead}}))
+		require.NoError(b.t,
+			b.server.opts.Auth.(*identity.Fixed).Add(token,
+				identity.Principal{Name: token, AccountID: "acc-1",
+					Scopes: []string{identity.ScopeReport, identity.ScopeRead}}))
 	}
 }
 
@@ -37,7 +40,8 @@ type told struct {
 
 func (x told) body(t *testing.T) string {
 	t.Helper()
-	ev := vms.Event{Type: "vms.personDetectionEvent.v1", StartTimestamp: vms.At(t0), Span: true, AccountID: "acc-1", ActorID: "cam-1", ActorAccountID: "acc-1",
+	ev := vms.Event{Type: "vms.personDetectionEvent.v1", StartTimestamp: vms.At(t0), Span: true, AccountID: "acc-1",
+		ActorID: "cam-1", ActorAccountID: "acc-1",
 		ActorType: vms.ActorCamera, CreatorID: "acme.ai", ID: x.id}
 	if x.creator != "" {
 		ev.CreatorID = x.creator
@@ -62,28 +66,37 @@ func (b *bed) moment() (out []vms.Event) {
 	return page.Events
 }
 
-// What is one event and what are two, for a program that reports several of one moment. Each report is made twice: the second time
-// changes nothing.
+// What is one event and what are two, for a program that reports several of one moment. Each report
+// is made twice: the second time changes nothing.
 func TestEventsOfOneMoment(t *testing.T) {
 	for name, c := range map[string]struct {
 		reports []told
 		want    int // events
 	}{
-		"two persons in one frame":                     {[]told{{objects: "c:1", seconds: 4}, {objects: "c:2", seconds: 4}}, 2},
-		"two persons, both go on, then end":            {[]told{{objects: "c:1"}, {objects: "c:2"}, {objects: "c:2", seconds: 3}, {objects: "c:1", seconds: 4}}, 2},
-		"three persons":                                {[]told{{objects: "c:1", seconds: 4}, {objects: "c:2", seconds: 4}, {objects: "c:3 c:4", seconds: 4}}, 3},
-		"more is seen of one person":                   {[]told{{objects: "c:1"}, {objects: "c:1 c:2", seconds: 4}}, 1},
-		"a person is corrected":                        {[]told{{objects: "c:1", seconds: 4}, {objects: "c:1", seconds: 5, note: "2"}}, 1},
-		"objects are named when it ends":               {[]told{{}, {objects: "c:1", seconds: 4}}, 1},
-		"no objects, it ends":                          {[]told{{}, {seconds: 4, note: "2"}}, 1},
-		"no objects, another end":                      {[]told{{seconds: 4}, {seconds: 5}}, 1},
-		"no objects, other data":                       {[]told{{seconds: 4, note: "1"}, {seconds: 4, note: "2"}}, 2},
-		"no objects, other data, by its id":            {[]told{{seconds: 4, note: "1"}, {seconds: 4, note: "2", id: "natural"}}, 1},
-		"two creators":                                 {[]told{{objects: "c:1", seconds: 4}, {creator: "acme.other", objects: "c:1", seconds: 4}}, 2},
-		"two creators, both go on":                     {[]told{{}, {creator: "acme.other"}, {creator: "acme.other", seconds: 4}, {seconds: 3}}, 2},
-		"an id that is none of its":                    {[]told{{seconds: 4}, {seconds: 5, id: "cam-2-2026-11-21T07:00:00.000+00:00-vms.personDetectionEvent.v1"}}, 1},
-		"an id of its own choice that fits":            {[]told{{seconds: 4}, {seconds: 5, id: "natural-x1"}}, 2},
-		"an id of its own choice, and its end by that": {[]told{{seconds: 4}, {id: "natural-x1"}, {seconds: 5, id: "natural-x1"}}, 2},
+		"two persons in one frame": {[]told{{objects: "c:1", seconds: 4},
+			{objects: "c:2", seconds: 4}}, 2},
+		"two persons, both go on, then end": {[]told{{objects: "c:1"}, {objects: "c:2"},
+			{objects: "c:2", seconds: 3}, {objects: "c:1", seconds: 4}}, 2},
+		"three persons": {[]told{{objects: "c:1", seconds: 4},
+			{objects: "c:2", seconds: 4}, {objects: "c:3 c:4", seconds: 4}}, 3},
+		"more is seen of one person": {[]told{{objects: "c:1"}, {objects: "c:1 c:2", seconds: 4}}, 1},
+		"a person is corrected": {[]told{{objects: "c:1", seconds: 4},
+			{objects: "c:1", seconds: 5, note: "2"}}, 1},
+		"objects are named when it ends": {[]told{{}, {objects: "c:1", seconds: 4}}, 1},
+		"no objects, it ends":            {[]told{{}, {seconds: 4, note: "2"}}, 1},
+		"no objects, another end":        {[]told{{seconds: 4}, {seconds: 5}}, 1},
+		"no objects, other data":         {[]told{{seconds: 4, note: "1"}, {seconds: 4, note: "2"}}, 2},
+		"no objects, other data, by its id": {[]told{{seconds: 4, note: "1"},
+			{seconds: 4, note: "2", id: "natural"}}, 1},
+		"two creators": {[]told{{objects: "c:1", seconds: 4},
+			{creator: "acme.other", objects: "c:1", seconds: 4}}, 2},
+		"two creators, both go on": {[]told{{}, {creator: "acme.other"},
+			{creator: "acme.other", seconds: 4}, {seconds: 3}}, 2},
+		"an id that is none of its": {[]told{{seconds: 4},
+			{seconds: 5, id: "cam-2-2026-11-21T07:00:00.000+00:00-vms.personDetectionEvent.v1"}}, 1},
+		"an id of its own choice that fits": {[]told{{seconds: 4}, {seconds: 5, id: "natural-x1"}}, 2},
+		"an id of its own choice, and its end by that": {[]told{{seconds: 4}, {id: "natural-x1"},
+			{seconds: 5, id: "natural-x1"}}, 2},
 	} {
 		for _, batch := range []string{"one by one", "at once"} {
 			t.Run(name+" "+batch, func(t *testing.T) {
@@ -91,7 +104,8 @@ func TestEventsOfOneMoment(t *testing.T) {
 				reporters(b)
 				var bodies []string
 				for _, x := range c.reports {
-					x.id = strings.Replace(x.id, "natural", "cam-1-2026-11-21T07:00:00.000+00:00-vms.personDetectionEvent.v1", 1)
+					x.id = strings.Replace(x.id, "natural",
+						"cam-1-2026-11-21T07:00:00.000+00:00-vms.personDetectionEvent.v1", 1)
 					bodies = append(bodies, x.body(t))
 				}
 				ended := map[string]vms.Event{} // as the answers say
@@ -149,7 +163,8 @@ func TestManyOfOneMomentAtOnce(t *testing.T) {
 	for i := range codes {
 		all.Go(func() {
 			token := []string{tokenLPR, tokenPTZ}[i%2]
-			codes[i] = b.do("POST", "/api/v3.0/events", token, told{objects: fmt.Sprint("c:", i), seconds: 4}.body(t)).code
+			codes[i] = b.do("POST", "/api/v3.0/events", token,
+				told{objects: fmt.Sprint("c:", i), seconds: 4}.body(t)).code
 		})
 	}
 	all.Wait()
@@ -171,16 +186,19 @@ func TestManyOfOneMomentAtOnce(t *testing.T) {
 	require.Equal(t, 12, kept)
 }
 
-// Nobody but who reported an event changes it, alone or in a batch; the others of the batch are stored.
+// Nobody but who reported an event changes it, alone or in a batch; the others of the batch are
+// stored.
 func TestOnlyTheOwnerChangesAnEvent(t *testing.T) {
 	b := newBed(t)
 	reporters(b)
 	var mine vms.Event
 	b.do("POST", "/api/v3.0/events", tokenLPR, told{objects: "c:1"}.body(t)).into(201, &mine)
 	before := b.moment()
-	for _, x := range []told{{objects: "c:1", seconds: 4}, {objects: "c:2", seconds: 4}, {seconds: 4}, {}, {creator: "acme.other", seconds: 4}, {seconds: 4, id: mine.ID}} {
+	for _, x := range []told{{objects: "c:1", seconds: 4}, {objects: "c:2", seconds: 4}, {seconds: 4}, {},
+		{creator: "acme.other", seconds: 4}, {seconds: 4, id: mine.ID}} {
 		for _, token := range []string{tokenPTZ, tokenBridge} {
-			b.do("POST", "/api/v3.0/events", token, x.body(t)).refused(409, vms.ReasonExists, mine.ID, "one millisecond later")
+			b.do("POST", "/api/v3.0/events", token, x.body(t)).refused(409, vms.ReasonExists, mine.ID,
+				"one millisecond later")
 		}
 	}
 	other := motion("cam-2", 0, time.Second)
@@ -214,12 +232,14 @@ func TestEventsOfBeforeThereWereOwners(t *testing.T) {
 	b.do("POST", "/api/v3.0/events", tokenLPR, string(later)).refused(409, vms.ReasonExists)
 }
 
-// A bridge's own spans are one event each, whatever its boxes are when they end; of other programs behind it the objects tell.
+// A bridge's own spans are one event each, whatever its boxes are when they end; of other programs
+// behind it the objects tell.
 func TestSpansOfABridge(t *testing.T) {
 	b := newBed(t)
 	span := func(creator, object string, seconds int) vms.Event {
 		var ev vms.Event
-		require.NoError(t, json.Unmarshal([]byte(told{creator: creator, objects: object, seconds: seconds}.body(t)), &ev))
+		require.NoError(t, json.Unmarshal([]byte(told{creator: creator, objects: object, seconds: seconds}.body(t)),
+			&ev))
 		return ev
 	}
 	report := func(ev vms.Event) {
@@ -252,12 +272,16 @@ func TestWhoSaysHowACameraIs(t *testing.T) {
 		require.NoError(t, err)
 		return string(raw)
 	}
-	b.do("POST", "/api/v3.0/events", tokenLPR, status(vms.CreatorHealth)).refused(403, vms.ReasonPermission, vms.CreatorHealth)
-	b.do("POST", "/api/v3.0/events", tokenLPR, status("een.systemHealth")).refused(403, vms.ReasonPermission, vms.CreatorHealth)
+	b.do("POST", "/api/v3.0/events", tokenLPR, status(vms.CreatorHealth)).refused(403, vms.ReasonPermission,
+		vms.CreatorHealth)
+	b.do("POST", "/api/v3.0/events", tokenLPR, status("een.systemHealth")).refused(403, vms.ReasonPermission,
+		vms.CreatorHealth)
 	require.Empty(t, b.moment())
 	var ev vms.Event
 	b.do("POST", "/api/v3.0/events", tokenLPR, status("acme.monitor")).into(201, &ev)
-	b.do("POST", "/api/v3.0/events", tokenBridge, strings.ReplaceAll(status(vms.CreatorHealth), "07:00:00.000", "07:00:00.001")).into(201, &ev)
+	b.do("POST", "/api/v3.0/events", tokenBridge, strings.ReplaceAll(status(vms.CreatorHealth), "07:00:00.000",
+		"07:00:00.001")).into(201, &ev)
 	b.server.opts.Bridges = nil // on the bridge itself it makes these alone
-	b.do("POST", "/api/v3.0/events", tokenLPR, status(vms.CreatorHealth)).refused(403, vms.ReasonPermission, vms.CreatorHealth)
+	b.do("POST", "/api/v3.0/events", tokenLPR, status(vms.CreatorHealth)).refused(403, vms.ReasonPermission,
+		vms.CreatorHealth)
 }

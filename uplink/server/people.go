@@ -11,10 +11,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Directory knows users and accounts, and what the rules of users let a principal see of them: identity/store.Store.
+// Directory knows users and accounts, and what the rules of users let a principal see of them:
+// identity/store.Store.
 type Directory interface {
-	// People are the users of the account that a principal acts in, oldest first; may is false if the principal may not
-	// list them.
+	// People are the users of the account that a principal acts in, oldest first; may is false if
+	// the principal may not list them.
 	People(p identity.Principal) (list []vms.User, may bool, err error)
 	// Person is a user whom a principal may see, ok false if there is none.
 	Person(p identity.Principal, id string) (u vms.User, ok bool, err error)
@@ -30,7 +31,8 @@ var userArgs = []string{"id__in", "id__notIn", "firstName__in", "firstName__cont
 // accountArgs choose among accounts.
 var accountArgs = []string{"id__in", "name", "name__contains", "q", "sort"}
 
-// listUsers is GET /users: those of the account that the token acts in, for whom the rules of users let list them.
+// listUsers is GET /users: those of the account that the token acts in, for whom the rules of users
+// let list them.
 func (s *Server) listUsers(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, userArgs)...)
 	all, may, err := s.opts.Directory.People(c.principal)
@@ -38,7 +40,8 @@ func (s *Server) listUsers(c *call) error {
 		return err
 	}
 	if !may {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of a user who administers the account may list its users")
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+			"Only a token of a user who administers the account may list its users")
 	}
 	page, at, err := filtered(s, c, a, "users", all, func(a *args) (func(vms.User) bool, func(x, y vms.User) int) {
 		var k checks[vms.User]
@@ -47,7 +50,9 @@ func (s *Server) listUsers(c *call) error {
 		k.among(a, "firstName", func(u vms.User) string { return u.FirstName }, true)
 		k.among(a, "lastName", func(u vms.User) string { return u.LastName }, true)
 		k.among(a, "email", func(u vms.User) string { return u.Email }, true)
-		k.words(a, func(u vms.User) string { return strings.Join([]string{u.ID, u.FirstName, u.LastName, u.Email}, "\n") })
+		k.words(a, func(u vms.User) string {
+			return strings.Join([]string{u.ID, u.FirstName, u.LastName, u.Email}, "\n")
+		})
 		if a.has("permissions.administrator") {
 			k = append(k, func(u vms.User) bool { return u.Permissions.Administrator == admin })
 		}
@@ -58,10 +63,12 @@ func (s *Server) listUsers(c *call) error {
 			k = append(k, func(u vms.User) bool { return slices.Contains(status, u.Status.LoginStatus) })
 		}
 		return k.pass, orderOf(a, orders[vms.User]{
-			"firstName":                 folded(func(u vms.User) string { return u.FirstName }),
-			"lastName":                  folded(func(u vms.User) string { return u.LastName }),
-			"email":                     folded(func(u vms.User) string { return u.Email }),
-			"createTimestamp":           func(x, y vms.User) int { return x.CreateTimestamp.Compare(y.CreateTimestamp.Time) },
+			"firstName": folded(func(u vms.User) string { return u.FirstName }),
+			"lastName":  folded(func(u vms.User) string { return u.LastName }),
+			"email":     folded(func(u vms.User) string { return u.Email }),
+			"createTimestamp": func(x, y vms.User) int {
+				return x.CreateTimestamp.Compare(y.CreateTimestamp.Time)
+			},
 			"loginDetails.lastLogin":    func(x, y vms.User) int { return lastLogin(x).Compare(lastLogin(y)) },
 			"status.loginStatus":        folded(func(u vms.User) string { return u.Status.LoginStatus }),
 			"permissions.administrator": func(x, y vms.User) int { return cmp.Compare(number(x), number(y)) },
@@ -90,7 +97,8 @@ func number(u vms.User) int {
 	return 0
 }
 
-// getUser is GET /users/{id}. A user whom the caller may not see is as little found as one that does not exist.
+// getUser is GET /users/{id}. A user whom the caller may not see is as little found as one that
+// does not exist.
 func (s *Server) getUser(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include")
 	include := a.list("include")
@@ -109,7 +117,8 @@ func (s *Server) getUser(c *call) error {
 	return c.ok(u)
 }
 
-// getSelf is GET /users/self: whom the token stands for. What a token that stands for no user may do are its permissions.
+// getSelf is GET /users/self: whom the token stands for. What a token that stands for no user may
+// do are its permissions.
 func (s *Server) getSelf(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include")
 	include := a.list("include")
@@ -150,7 +159,9 @@ func showUser(u *vms.User, include []string) {
 		"timeZone": func() { u.TimeZone = nil }, "status": func() { u.Status = nil },
 		"loginDetails": func() { u.LoginDetails = nil }, "contactDetails": func() { u.ContactDetails = nil },
 		"permissions": func() { u.Permissions = nil }, "previewSettings": func() { u.PreviewSettings = nil },
-		"timeSettings": func() { u.TimeSettings = nil }, "effectivePermissions": func() { u.EffectivePermissions = nil },
+		"timeSettings": func() { u.TimeSettings = nil }, "effectivePermissions": func() {
+			u.EffectivePermissions = nil
+		},
 	} {
 		if !slices.Contains(include, name) {
 			drop()
@@ -168,14 +179,15 @@ func (s *Server) listAccounts(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, at, err := filtered(s, c, a, "accounts", all, func(a *args) (func(vms.Account) bool, func(x, y vms.Account) int) {
-		var k checks[vms.Account]
-		k.among(a, "id", func(x vms.Account) string { return x.ID }, false)
-		k.among(a, "name", func(x vms.Account) string { return x.Name }, true)
-		k.words(a, func(x vms.Account) string { return x.ID + "\n" + x.Name + "\n" + x.CustomerID })
-		return k.pass, orderOf(a, orders[vms.Account]{"name": folded(func(x vms.Account) string { return x.Name })},
-			func(x, y vms.Account) int { return cmp.Compare(x.ID, y.ID) })
-	})
+	page, at, err := filtered(s, c, a, "accounts", all,
+		func(a *args) (func(vms.Account) bool, func(x, y vms.Account) int) {
+			var k checks[vms.Account]
+			k.among(a, "id", func(x vms.Account) string { return x.ID }, false)
+			k.among(a, "name", func(x vms.Account) string { return x.Name }, true)
+			k.words(a, func(x vms.Account) string { return x.ID + "\n" + x.Name + "\n" + x.CustomerID })
+			return k.pass, orderOf(a, orders[vms.Account]{"name": folded(func(x vms.Account) string { return x.Name })},
+				func(x, y vms.Account) int { return cmp.Compare(x.ID, y.ID) })
+		})
 	if err != nil {
 		return err
 	}
@@ -215,7 +227,9 @@ func (s *Server) showAccount(x *vms.Account, include []string) {
 	for name, drop := range map[string]func(){
 		"timeZone": func() { x.TimeZone = nil }, "workingHours": func() { x.WorkingHours = nil },
 		"security": func() { x.Security = nil }, "brandingInfo": func() { x.BrandingInfo = nil },
-		"effectivePermissions": func() { x.EffectivePermissions = nil }, "resourceCounts": func() { x.ResourceCounts = nil },
+		"effectivePermissions": func() { x.EffectivePermissions = nil }, "resourceCounts": func() {
+			x.ResourceCounts = nil
+		},
 	} {
 		if !want(name) {
 			drop()

@@ -9,12 +9,14 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// maxMoment bounds how many events of one actor, type and millisecond are looked at for the one that a report is of.
+// maxMoment bounds how many events of one actor, type and millisecond are looked at for the one
+// that a report is of.
 const maxMoment = 500
 
-// place gives a reported event its id, and refuses it where another's event stands. The first event of an actor, a type and a start has
-// the natural id. A later report by its owner replaces it if it is of the same (isAgain), else it has a suffix. Who says the id in the
-// report means that very event. The caller has the turn of the natural id. uplink/README.md says the rule for programmers.
+// place gives a reported event its id, and refuses it where another's event stands. The first event
+// of an actor, a type and a start has the natural id. A later report by its owner replaces it if it
+// is of the same (isAgain), else it has a suffix. Who says the id in the report means that very
+// event. The caller has the turn of the natural id. uplink/README.md says the rule for programmers.
 func (s *Server) place(ev vms.Event) (vms.Event, error) {
 	if ev.ID != "" {
 		_, err := s.ownAt(ev)
@@ -26,8 +28,10 @@ func (s *Server) place(ev vms.Event) (vms.Event, error) {
 		return ev, err
 	}
 	start := ev.StartTimestamp
-	page, err := s.opts.Events.List(vms.Query{Actors: []vms.Actor{{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}}, Types: []string{ev.Type},
-		StartGTE: &start, StartLTE: &start, PageSize: maxMoment}, nil)
+	page, err := s.opts.Events.List(
+		vms.Query{Actors: []vms.Actor{{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}},
+			Types:    []string{ev.Type},
+			StartGTE: &start, StartLTE: &start, PageSize: maxMoment}, nil)
 	if err != nil {
 		return ev, err
 	}
@@ -42,7 +46,8 @@ func (s *Server) place(ev vms.Event) (vms.Event, error) {
 	return ev, err
 }
 
-// ownAt is what is stored under the id of a report, nil for nothing, and a refusal if it is another's.
+// ownAt is what is stored under the id of a report, nil for nothing, and a refusal if it is
+// another's.
 func (s *Server) ownAt(ev vms.Event) (*vms.Event, error) {
 	old, err := s.opts.Events.Get(ev.ActorAccountID, ev.ID)
 	if err != nil {
@@ -53,7 +58,9 @@ func (s *Server) ownAt(ev vms.Event) (*vms.Event, error) {
 	}
 	owner := s.ownerOf(old)
 	if owner == vms.OwnerSelf && ofHealth(ev) && isBridge(ev.Owner) {
-		return &old, nil // the service said how the camera is while its bridge was away: the store makes the two spans meet
+		// the service said how the camera is while its bridge was away: the store makes the two
+		// spans meet
+		return &old, nil
 	}
 	if owner != "" && owner != ev.Owner {
 		return nil, owned(ev)
@@ -61,9 +68,10 @@ func (s *Server) ownAt(ev vms.Event) (*vms.Event, error) {
 	return &old, nil
 }
 
-// isAgain says whether a report is of the same as a stored event of its owner, actor, type and start. Two creators never mean the same.
-// A bridge's own spans are told apart by their start alone. Else the objects tell: it is the same if they share one. Where one side names
-// none, it is the same as long as the stored one goes on, and then if nothing but its end differs.
+// isAgain says whether a report is of the same as a stored event of its owner, actor, type and
+// start. Two creators never mean the same. A bridge's own spans are told apart by their start
+// alone. Else the objects tell: it is the same if they share one. Where one side names none, it is
+// the same as long as the stored one goes on, and then if nothing but its end differs.
 func isAgain(old, ev vms.Event) bool {
 	if old.CreatorID != ev.CreatorID {
 		return false
@@ -92,7 +100,8 @@ func objects(ev vms.Event) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// distinct is what tells an event from others of its creator, actor, type and start: its objects, else its data.
+// distinct is what tells an event from others of its creator, actor, type and start: its objects,
+// else its data.
 func distinct(ev vms.Event) []string {
 	if ids := objects(ev); len(ids) > 0 {
 		return ids

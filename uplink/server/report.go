@@ -9,8 +9,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// reportEvent is POST /events. The answer is the stored event with its id. Its reporter's next report of the same natural id replaces
-// it, which is how an ongoing span gets its end, unless that is of something else: see place.
+// reportEvent is POST /events. The answer is the stored event with its id. Its reporter's next
+// report of the same natural id replaces it, which is how an ongoing span gets its end, unless that
+// is of something else: see place.
 func (s *Server) reportEvent(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
@@ -41,10 +42,12 @@ func (s *Server) checkReport(c *call, body []byte) (vms.Event, error) {
 	if e := vms.BadRequest(problems); e != nil {
 		return ev, e
 	}
-	for _, id := range []struct{ name, value string }{{"accountId", ev.AccountID}, {"actorAccountId", ev.ActorAccountID}} {
+	for _, id := range []struct{ name, value string }{{"accountId", ev.AccountID},
+		{"actorAccountId", ev.ActorAccountID}} {
 		if id.value != c.principal.AccountID {
 			return ev, vms.NewError(http.StatusForbidden, vms.ReasonPermission,
-				id.name+" is "+strconv.Quote(id.value)+", but this token reports for the account "+strconv.Quote(c.principal.AccountID))
+				id.name+" is "+strconv.Quote(id.value)+", but this token reports for the account "+strconv.Quote(
+					c.principal.AccountID))
 		}
 	}
 	if err := s.checkReporter(c, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); err != nil {
@@ -52,8 +55,10 @@ func (s *Server) checkReport(c *call, body []byte) (vms.Event, error) {
 	}
 	ev.Owner = s.owner(c, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
 	if ofHealth(ev) && !isBridge(ev.Owner) {
-		return ev, vms.NewError(http.StatusForbidden, vms.ReasonPermission, "The status of a device by "+vms.CreatorHealth+
-			" comes only from the bridge that has it, or from this server itself; report it with a creatorId of your own")
+		return ev,
+			vms.NewError(http.StatusForbidden, vms.ReasonPermission, "The status of a device by "+vms.CreatorHealth+
+				" comes only from the bridge that has it, or from this server itself; report it with a creatorId of "+
+				"your own")
 	}
 	return ev, nil
 }
@@ -77,5 +82,6 @@ func (s *Server) put(ev vms.Event) error {
 	}
 	// It is not stored, so the client must keep it and come again: 503 says that better than 500.
 	s.log.Error("a reported event could not be stored; its reporter will try again", "id", ev.ID, "error", err)
-	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonServiceUnavailable, "The event could not be stored; try again later")
+	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonServiceUnavailable,
+		"The event could not be stored; try again later")
 }

@@ -51,7 +51,10 @@ func TestReport(t *testing.T) {
 	require.Equal(t, stored.Data, kept.Data)
 
 	// Again, ended and with the start in another spelling: the same event, replaced.
-	b.report(body(t, func(m map[string]any) { m["startTimestamp"] = "2026-11-21T08:00:00+01:00"; m["id"] = "whatever" })).into(201, &stored)
+	b.report(body(t, func(m map[string]any) {
+		m["startTimestamp"] = "2026-11-21T08:00:00+01:00"
+		m["id"] = "whatever"
+	})).into(201, &stored)
 	require.Equal(t, id, stored.ID)
 	page := b.get("/api/v3.0/events?actor=camera:cam-1" + window).page()
 	require.Equal(t, []string{id}, ids(page.Results))
@@ -77,30 +80,41 @@ func TestReportRefuses(t *testing.T) {
 		reason string
 		words  []string
 	}{
-		"not JSON":             {"{", 400, vms.ReasonJSON, []string{"Invalid JSON"}},
-		"not an object":        {"[]", 400, vms.ReasonJSON, nil},
-		"null":                 {"null", 400, vms.ReasonJSON, nil},
-		"not UTF-8":            {"{\"a\":\"\xff\"}", 400, vms.ReasonJSON, []string{"UTF-8"}},
-		"two values":           {body(t, nil) + "{}", 400, vms.ReasonJSON, nil},
-		"empty object":         {"{}", 400, vms.ReasonMissing, []string{"startTimestamp, endTimestamp, span, accountId, actorId, actorAccountId, actorType, creatorId, type, dataSchemas, data"}},
-		"unknown property":     {body(t, set("colour", "red")), 400, vms.ReasonUnexpected, []string{"colour"}},
-		"null span":            {body(t, set("span", nil)), 400, vms.ReasonValue, []string{"span: must not be null"}},
-		"end before start":     {body(t, set("endTimestamp", "2026-11-21T06:59:59.999Z")), 400, vms.ReasonValue, []string{"endTimestamp"}},
-		"point with length":    {body(t, set("span", false)), 400, vms.ReasonValue, []string{"span is false"}},
-		"unknown type":         {body(t, set("type", "vms.fooEvent.v1")), 400, vms.ReasonValue, []string{"vms.fooEvent.v1"}},
-		"unknown actor type":   {body(t, set("actorType", "toaster")), 400, vms.ReasonValue, []string{"actorType"}},
-		"no schemas":           {body(t, func(m map[string]any) { m["dataSchemas"], m["data"] = []string{}, []any{} }), 400, vms.ReasonValue, []string{"dataSchemas"}},
-		"several at once":      {body(t, func(m map[string]any) { m["type"], m["actorType"], m["creatorId"] = 1, "x", "" }), 400, vms.ReasonValue, []string{"type:", "actorType:", "creatorId:"}},
-		"slash in an id":       {body(t, set("actorId", "a/b")), 400, vms.ReasonValue, []string{"actorId"}},
-		"another account":      {body(t, set("accountId", "acc-2")), 403, vms.ReasonPermission, []string{"acc-2", "acc-1"}},
-		"actor of another":     {body(t, set("actorAccountId", "acc-2")), 403, vms.ReasonPermission, []string{"actorAccountId"}},
+		"not JSON":      {"{", 400, vms.ReasonJSON, []string{"Invalid JSON"}},
+		"not an object": {"[]", 400, vms.ReasonJSON, nil},
+		"null":          {"null", 400, vms.ReasonJSON, nil},
+		"not UTF-8":     {"{\"a\":\"\xff\"}", 400, vms.ReasonJSON, []string{"UTF-8"}},
+		"two values":    {body(t, nil) + "{}", 400, vms.ReasonJSON, nil},
+		"empty object": {"{}", 400, vms.ReasonMissing,
+			[]string{"startTimestamp, endTimestamp, span, accountId, actorId, actorAccountId, actorType, creatorId, " +
+				"type, dataSchemas, data"}},
+		"unknown property": {body(t, set("colour", "red")), 400, vms.ReasonUnexpected, []string{"colour"}},
+		"null span":        {body(t, set("span", nil)), 400, vms.ReasonValue, []string{"span: must not be null"}},
+		"end before start": {body(t, set("endTimestamp", "2026-11-21T06:59:59.999Z")), 400, vms.ReasonValue,
+			[]string{"endTimestamp"}},
+		"point with length": {body(t, set("span", false)), 400, vms.ReasonValue, []string{"span is false"}},
+		"unknown type": {body(t, set("type", "vms.fooEvent.v1")), 400, vms.ReasonValue,
+			[]string{"vms.fooEvent.v1"}},
+		"unknown actor type": {body(t, set("actorType", "toaster")), 400, vms.ReasonValue, []string{"actorType"}},
+		"no schemas": {body(t, func(m map[string]any) { m["dataSchemas"], m["data"] = []string{}, []any{} }),
+			400, vms.ReasonValue, []string{"dataSchemas"}},
+		"several at once": {body(t, func(m map[string]any) {
+			m["type"], m["actorType"], m["creatorId"] = 1, "x", ""
+		}), 400, vms.ReasonValue,
+			[]string{"type:", "actorType:", "creatorId:"}},
+		"slash in an id": {body(t, set("actorId", "a/b")), 400, vms.ReasonValue, []string{"actorId"}},
+		"another account": {body(t, set("accountId", "acc-2")), 403, vms.ReasonPermission,
+			[]string{"acc-2", "acc-1"}},
+		"actor of another": {body(t, set("actorAccountId", "acc-2")), 403, vms.ReasonPermission,
+			[]string{"actorAccountId"}},
 		"unknown camera":       {body(t, set("actorId", "cam-77")), 404, vms.ReasonResource, []string{"cam-77"}},
 		"camera as a bridge":   {body(t, set("actorType", "bridge")), 404, vms.ReasonResource, nil},
 		"a foreign camera":     {body(t, set("actorId", "cam-9")), 404, vms.ReasonResource, nil},
 		"too large":            {`{"x":"` + strings.Repeat("a", maxBodyBytes) + `"}`, 413, vms.ReasonTooLarge, nil},
 		"deeply nested":        {strings.Repeat("[", 20000), 400, vms.ReasonJSON, nil},
 		"store decides itself": {body(t, set("creatorId", "vms.refuseMe")), 409, vms.ReasonExists, []string{"taken"}},
-		"store is broken":      {body(t, set("creatorId", "vms.breakMe")), 503, vms.ReasonServiceUnavailable, []string{"try again"}},
+		"store is broken": {body(t, set("creatorId", "vms.breakMe")), 503, vms.ReasonServiceUnavailable,
+			[]string{"try again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -121,7 +135,8 @@ func TestReportRefuses(t *testing.T) {
 	b.t = t
 	b.do("POST", "/api/v3.0/events", tokenReader, body(t, nil)).refused(403, vms.ReasonPermission, "vms.report")
 	b.do("POST", "/api/v3.0/events", tokenRestricted, body(t, set("actorId", "cam-2"))).refused(404, vms.ReasonResource)
-	b.do("POST", "/api/v3.0/events", tokenBridge, body(t, nil), "Content-Type", "text/plain").refused(415, "contentNotSupported", "text/plain", "application/json")
+	b.do("POST", "/api/v3.0/events", tokenBridge, body(t, nil), "Content-Type", "text/plain").refused(415,
+		"contentNotSupported", "text/plain", "application/json")
 	b.do("POST", "/api/v3.0/events?x=1", tokenBridge, body(t, nil)).refused(400, vms.ReasonUnexpected, "x")
 	b.do("POST", "/api/v3.0/events", "", "{").refused(401, vms.ReasonUnauthenticated) // before the body is looked at
 	_, err := b.journal.Get("cam-1-2026-11-21T07:00:00.000+00:00-vms.motionDetectionEvent.v1")

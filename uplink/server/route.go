@@ -14,8 +14,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// handler serves one method of a path. It either writes an answer or returns an error, which becomes one. scope is what
-// the token needs, "" for nothing beyond being valid.
+// handler serves one method of a path. It either writes an answer or returns an error, which
+// becomes one. scope is what the token needs, "" for nothing beyond being valid.
 type handler struct {
 	serve func(*call) error
 	scope string
@@ -29,7 +29,8 @@ type call struct {
 }
 
 // expose lists the headers that a browser's program may read.
-const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, X-Vms-PrevToken, X-Een-OverlaySvg, X-Vms-OverlaySvg, ETag, Location, Retry-After"
+const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, " +
+	"X-Vms-PrevToken, X-Een-OverlaySvg, X-Vms-OverlaySvg, ETag, Location, Retry-After"
 
 // route serves a path with the given methods.
 func (s *Server) route(pattern string, methods map[string]handler) {
@@ -47,7 +48,8 @@ func (s *Server) route(pattern string, methods map[string]handler) {
 	s.router.Handle(pattern, all)
 }
 
-// allowOrigins lets the pages of any origin ask, since what is let in by a cookie are images for pages of the same site.
+// allowOrigins lets the pages of any origin ask, since what is let in by a cookie are images for
+// pages of the same site.
 func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
 	if r.Method != http.MethodOptions {
 		return
@@ -76,8 +78,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error 
 
 // lacksScope says how a token gets a scope.
 func lacksScope(scope string) string {
-	return "This token lacks the scope " + scope + ". A token of a bridge's configuration gets it by `scopes: [read, report]` beside its name in api.tokens, " +
-		"one of the service by --scope when vmscloud token create makes it, one of OAuth when it is asked for with that scope"
+	return "This token lacks the scope " + scope +
+		". A token of a bridge's configuration gets it by `scopes: [read, report]` beside its name in api.tokens, " +
+		"one of the service by --scope when vmscloud token create makes it, one of OAuth when it is asked for with " +
+		"that scope"
 }
 
 // authenticate reads the header "Authorization: Bearer TOKEN".
@@ -96,7 +100,8 @@ func authenticateToken(auth Authenticator, r *http.Request, token string) (ident
 	if errors.Is(err, identity.ErrUnknown) {
 		return identity.Principal{}, unauthenticated()
 	}
-	// Where the request comes from is the address of the connection: what is in front of this puts the client's there.
+	// Where the request comes from is the address of the connection: what is in front of this puts
+	// the client's there.
 	if err == nil && p.Ranges != nil {
 		at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address is within no range
 		if !p.From(at.Addr()) {
@@ -125,7 +130,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// fail writes an error body. What is no *vms.Error is a fault of ours: it is logged, and its text stays here.
+// fail writes an error body. What is no *vms.Error is a fault of ours: it is logged, and its text
+// stays here.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, err error) {
 	var e *vms.Error
 	var method *route.MethodError
@@ -140,7 +146,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, er
 			return // the client has gone, nobody reads the answer
 		}
 		s.log.Error("a request could not be answered", "method", r.Method, "path", r.URL.Path, "error", err)
-		e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError, "The server could not answer; its log says why")
+		e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError,
+			"The server could not answer; its log says why")
 	}
 	body := *e
 	body.Details = slices.Clone(e.Details)
@@ -162,9 +169,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, er
 // retryAfterSeconds is what a client is told when something is away for the moment.
 const retryAfterSeconds = 2
 
-// WithPrincipal lets only requests with a good bearer token and a scope through to a handler that is not part of the interface,
-// and tells it who asks.
-func WithPrincipal(auth Authenticator, scope string, next func(http.ResponseWriter, *http.Request, identity.Principal)) http.Handler {
+// WithPrincipal lets only requests with a good bearer token and a scope through to a handler that
+// is not part of the interface, and tells it who asks.
+func WithPrincipal(auth Authenticator, scope string,
+	next func(http.ResponseWriter, *http.Request, identity.Principal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := authenticate(auth, r)
 		if err == nil && !p.May(scope) {
@@ -176,15 +184,16 @@ func WithPrincipal(auth Authenticator, scope string, next func(http.ResponseWrit
 		}
 		var e *vms.Error
 		if !errors.As(err, &e) {
-			e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError, "The server could not answer; its log says why")
+			e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError,
+				"The server could not answer; its log says why")
 		}
 		w.Header().Set("Cache-Control", "no-store")
 		writeJSON(w, e.Code, e)
 	})
 }
 
-// WithToken lets only requests with a good bearer token through to a handler that is not part of the interface, such as
-// the metrics.
+// WithToken lets only requests with a good bearer token through to a handler that is not part of
+// the interface, such as the metrics.
 func WithToken(auth Authenticator, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := authenticate(auth, r); err != nil {

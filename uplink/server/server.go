@@ -20,20 +20,24 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// EventStore holds the events. Own makes one of storage/journal. Its methods must be safe for concurrent use.
+// EventStore holds the events. Own makes one of storage/journal. Its methods must be safe for
+// concurrent use.
 type EventStore interface {
-	// Put stores ev under ev.ID, replacing what was there, and returns when it is durable. report says whether it is to
-	// be reported onwards.
+	// Put stores ev under ev.ID, replacing what was there, and returns when it is durable. report
+	// says whether it is to be reported onwards.
 	//
-	// An event with an owner takes the place of no other owner's: then the error wraps vms.ErrOwned, and nothing changes.
+	// An event with an owner takes the place of no other owner's: then the error wraps
+	// vms.ErrOwned, and nothing changes.
 	Put(ev vms.Event, report bool) error
 	// Get is an account's event of an id. The error wraps Options.NotFound if there is none.
 	Get(account, id string) (vms.Event, error)
-	// List answers the page of q that c names; c is nil for the first one. q.PageSize is set, and each actor's Account.
+	// List answers the page of q that c names; c is nil for the first one. q.PageSize is set, and
+	// each actor's Account.
 	List(q vms.Query, c *vms.Cursor) (vms.Page, error)
 }
 
-// Own makes an EventStore of a store that has the events of one account only, such as the bridge's journal.
+// Own makes an EventStore of a store that has the events of one account only, such as the bridge's
+// journal.
 type Own struct{ OwnStore }
 
 // OwnStore is what Own needs.
@@ -54,17 +58,19 @@ type CameraSource interface {
 	CameraIDs(account, holder string) []string
 	// CameraOf is one of them with its status, ok false if there is none of that id.
 	CameraOf(account, id string) (cam vms.Camera, ok bool)
-	// HasActor says whether the account has (or had) that actor, so that events may be reported and listed for it.
+	// HasActor says whether the account has (or had) that actor, so that events may be reported and
+	// listed for it.
 	HasActor(ctx context.Context, account string, a vms.Actor) (bool, error)
 }
 
-// ImageSource holds or fetches stills. A *vms.Error that it returns is the answer: 404 with the reason where there is no
-// image, 503 where the device is away.
+// ImageSource holds or fetches stills. A *vms.Error that it returns is the answer: 404 with the
+// reason where there is no image, 503 where the device is away.
 type ImageSource interface {
 	Image(ctx context.Context, q ImageQuery) (Image, error)
 }
 
-// ImageQuery asks for one still. Op is one of the vms.Op constants; Time is exact to the nanosecond.
+// ImageQuery asks for one still. Op is one of the vms.Op constants; Time is exact to the
+// nanosecond.
 type ImageQuery struct {
 	Account, Camera string
 	Kind            string // vms.ImagePreview or vms.ImageMain
@@ -84,16 +90,19 @@ type Authenticator interface {
 	Authenticate(token string) (identity.Principal, error)
 }
 
-// BridgeRegistry takes in the registrations of bridges, and knows what each has. Only vmscloud has one.
+// BridgeRegistry takes in the registrations of bridges, and knows what each has. Only vmscloud has
+// one.
 type BridgeRegistry interface {
-	// Register stores r, which is checked already, for the account of p. A *vms.Error is the answer.
+	// Register stores r, which is checked already, for the account of p. A *vms.Error is the
+	// answer.
 	Register(ctx context.Context, p identity.Principal, r vms.Registration) error
-	// IsBridge says whether a credential is a bridge's, which sees and reports only what the bridge has.
+	// IsBridge says whether a credential is a bridge's, which sees and reports only what the bridge
+	// has.
 	IsBridge(p identity.Principal) bool
 	// BridgeOf is the bridge that a credential has registered, "" if it has none.
 	BridgeOf(p identity.Principal) string
-	// Keeper is the bridge that has an actor, a bridge itself, and the holder of the credential that registered that bridge; "" for what
-	// no bridge has.
+	// Keeper is the bridge that has an actor, a bridge itself, and the holder of the credential
+	// that registered that bridge; "" for what no bridge has.
 	Keeper(account string, a vms.Actor) (bridge, holder string)
 }
 
@@ -105,29 +114,34 @@ type Options struct {
 	Auth    Authenticator
 	Bridges BridgeRegistry // nil: the endpoint does not exist
 	Tunnels Tunnels        // nil: the endpoint does not exist
-	// Refused are the cameras of a bridge's registration that its account may not have. nil: there are none.
+	// Refused are the cameras of a bridge's registration that its account may not have. nil: there
+	// are none.
 	Refused func(account, bridge string) []vms.RefusedCamera
-	// Unasked says why bridges will not be asked at an address that they register, "" if they will. nil: they will at any.
+	// Unasked says why bridges will not be asked at an address that they register, "" if they will.
+	// nil: they will at any.
 	Unasked func(address string) string
 	// Feed tells of each event that is stored. nil: nobody can subscribe.
 	Feed *feed.Feed
 	// Subscriptions keeps subscriptions over a restart. nil: they end with the program.
 	Subscriptions SubscriptionStore
-	// Webhooks delivers to addresses that callers name. nil: nobody does, and only streams are offered.
+	// Webhooks delivers to addresses that callers name. nil: nobody does, and only streams are
+	// offered.
 	Webhooks Webhooks
 	// Directory knows users and accounts. nil: only users/self is answered.
 	Directory Directory
 	// Statuses knows better than Cameras how a single camera is. nil: nobody does.
 	Statuses Statuses
-	// Report is passed to Events.Put for events that clients report: true on the bridge, which sends them on.
+	// Report is passed to Events.Put for events that clients report: true on the bridge, which
+	// sends them on.
 	Report bool
 	// NotFound is the error that Events.Get wraps for an unknown id.
 	NotFound error
-	// BaseURL is the address under which clients reach this server, for clientSettings. "" answers the host that the
-	// client used, if it is one that vms.Here takes, with Host to know names.
+	// BaseURL is the address under which clients reach this server, for clientSettings. "" answers
+	// the host that the client used, if it is one that vms.Here takes, with Host to know names.
 	BaseURL string
 	Host    func(name string) bool // nil: no names
-	// TokenKey signs page tokens; with the same key they stay good over a restart. nil: a random one.
+	// TokenKey signs page tokens; with the same key they stay good over a restart. nil: a random
+	// one.
 	TokenKey   []byte
 	Log        *slog.Logger          // nil: nothing is logged
 	Registerer prometheus.Registerer // nil: nothing is counted
@@ -148,13 +162,15 @@ type Server struct {
 	subs    subscriptions
 }
 
-// New makes the handler for /api/v3.0/. Other paths are answered with 404, so mount it under "/api/".
+// New makes the handler for /api/v3.0/. Other paths are answered with 404, so mount it under
+// "/api/".
 func New(o Options) (*Server, error) {
 	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
-	s := &Server{served: map[string][]string{}, opts: o, log: o.Log, metrics: newMetrics(o.Registerer), recheck: recheck,
-		subs: subscriptions{feed: o.Feed, store: o.Subscriptions, all: map[string]*subscription{}}}
+	s := &Server{served: map[string][]string{}, opts: o, log: o.Log, metrics: newMetrics(o.Registerer),
+		recheck: recheck,
+		subs:    subscriptions{feed: o.Feed, store: o.Subscriptions, all: map[string]*subscription{}}}
 	if err := s.subs.load(); err != nil {
 		return nil, err
 	}
@@ -219,7 +235,8 @@ func (s *Server) routes() {
 	s.route(v3+"alerts", methods{http.MethodGet: {s.nothing("alerts", alertArgs), read}})
 	s.route(v3+"alertTypes", methods{http.MethodGet: {s.nothing("alertTypes", alertTypeArgs), read}})
 	s.route(v3+"notifications", methods{http.MethodGet: {s.nothing("notifications", notificationArgs), read}})
-	for kind, known := range map[string][]string{"layouts": layoutArgs, "locations": locationArgs, "speakers": speakerArgs, "switches": switchArgs,
+	for kind, known := range map[string][]string{"layouts": layoutArgs, "locations": locationArgs,
+		"speakers": speakerArgs, "switches": switchArgs,
 		"multiCameras": multiCameraArgs} {
 		s.route(v3+kind, methods{http.MethodGet: {s.nothing(kind, known), read}})
 	}
@@ -233,10 +250,14 @@ func (s *Server) routes() {
 		s.route(v3+"bridges:leave", methods{http.MethodPost: {s.leave, report}})
 	}
 	if s.opts.Feed != nil {
-		s.route(pathSubscriptions, methods{http.MethodGet: {s.listSubscriptions, read}, http.MethodPost: {s.subscribe, read}})
-		s.route(pathSubscriptions+"/{id}", methods{http.MethodGet: {s.getSubscription, read}, http.MethodDelete: {s.unsubscribe, read}})
-		s.route(pathSubscriptions+"/{id}/filters", methods{http.MethodGet: {s.listFilters, read}, http.MethodPost: {s.addFilter, read}})
-		s.route(pathSubscriptions+"/{id}/filters/{filter}", methods{http.MethodGet: {s.getFilter, read}, http.MethodDelete: {s.removeFilter, read}})
+		s.route(pathSubscriptions,
+			methods{http.MethodGet: {s.listSubscriptions, read}, http.MethodPost: {s.subscribe, read}})
+		s.route(pathSubscriptions+"/{id}",
+			methods{http.MethodGet: {s.getSubscription, read}, http.MethodDelete: {s.unsubscribe, read}})
+		s.route(pathSubscriptions+"/{id}/filters",
+			methods{http.MethodGet: {s.listFilters, read}, http.MethodPost: {s.addFilter, read}})
+		s.route(pathSubscriptions+"/{id}/filters/{filter}",
+			methods{http.MethodGet: {s.getFilter, read}, http.MethodDelete: {s.removeFilter, read}})
 		s.route(pathSubscriptions+"/{id}/stream", methods{http.MethodGet: {s.stream, read}})
 	}
 	if s.opts.Tunnels != nil {
@@ -244,8 +265,8 @@ func (s *Server) routes() {
 	}
 }
 
-// NewHTTP wraps a handler in a server with the limits that both programs use. The caller sets Addr or gives a listener,
-// and shuts it down.
+// NewHTTP wraps a handler in a server with the limits that both programs use. The caller sets Addr
+// or gives a listener, and shuts it down.
 func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -37,8 +37,9 @@ func TestUnauthenticated(t *testing.T) {
 	b.images = track(0)
 	for _, path := range endpoints {
 		base, _, _ := strings.Cut(path, "?")
-		for name, header := range map[string]string{"none": "", "empty": "Bearer ", "wrong": "Bearer nonsense", "basic": "Basic " + tokenUser,
-			"bare": tokenUser, "two": "Bearer " + tokenUser + " " + tokenUser, "prefix": "Bearer " + tokenUser[:5]} {
+		for name, header := range map[string]string{"none": "", "empty": "Bearer ", "wrong": "Bearer nonsense",
+			"basic": "Basic " + tokenUser,
+			"bare":  tokenUser, "two": "Bearer " + tokenUser + " " + tokenUser, "prefix": "Bearer " + tokenUser[:5]} {
 			t.Run(name+" "+base, func(t *testing.T) {
 				b.t = t
 				r := b.do("GET", base+"?zebra=1", "", "", "Authorization", header)
@@ -54,7 +55,8 @@ func TestUnauthenticated(t *testing.T) {
 	b.do("POST", "/api/v3.0/bridges:register", "", "").refused(401, vms.ReasonUnauthenticated)
 }
 
-// A token store that is broken is not the client's fault, and its words are not the client's business.
+// A token store that is broken is not the client's fault, and its words are not the client's
+// business.
 func TestBrokenTokenStore(t *testing.T) {
 	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: brokenAuth{}})
 	require.NoError(t, err)
@@ -92,7 +94,8 @@ func TestEveryEndpoint(t *testing.T) {
 				r.refused(405, vms.ReasonMethod, "GET")
 				require.Contains(t, r.header.Get("Allow"), "GET")
 			}
-			options := b.do("OPTIONS", path, "", "", "Origin", "https://app.example", "Access-Control-Request-Method", "GET",
+			options := b.do("OPTIONS", path, "", "", "Origin", "https://app.example", "Access-Control-Request-Method",
+				"GET",
 				"Access-Control-Request-Headers", "authorization")
 			require.Equal(t, 204, options.code)
 			require.Equal(t, "*", options.header.Get("Access-Control-Allow-Origin"))
@@ -119,7 +122,8 @@ func sep(path string) string {
 
 func TestUnknownEndpoints(t *testing.T) {
 	b := newBed(t)
-	for _, path := range []string{"/", "/api", "/api/v3.0", "/api/v3.0/event", "/api/v2/events", "/api/v3.0/events:foo", "/api/v3.0/cameras/a/b", "/favicon.ico"} {
+	for _, path := range []string{"/", "/api", "/api/v3.0", "/api/v3.0/event", "/api/v2/events", "/api/v3.0/events:foo",
+		"/api/v3.0/cameras/a/b", "/favicon.ico"} {
 		b.get(path).refused(404, vms.ReasonEndpoint)
 		b.do("POST", path, "", "{}").refused(404, vms.ReasonEndpoint)
 	}
@@ -135,7 +139,8 @@ func TestScopes(t *testing.T) {
 	b := newBed(t)
 	b.images = track(0)
 	for _, path := range endpoints {
-		open := strings.Contains(path, "eventTypes") || strings.Contains(path, "clientSettings") || strings.Contains(path, "users/self")
+		open := strings.Contains(path, "eventTypes") || strings.Contains(path, "clientSettings") ||
+			strings.Contains(path, "users/self")
 		code := b.do("GET", path, tokenReporter, "").code
 		require.Equal(t, open, code != 403, "%s: %d", path, code)
 		require.NotEqual(t, 403, b.do("GET", path, tokenReader, "").code, path)
@@ -151,7 +156,8 @@ func TestEventTypes(t *testing.T) {
 	require.Len(t, page.Results, 67)
 	require.NotContains(t, string(r.body), "chemas", "the schemas are not part of the answer")
 	var seen []string
-	for path := "/api/v3.0/eventTypes?pageSize=5"; ; path = "/api/v3.0/eventTypes?pageToken=" + url.QueryEscape(page.NextPageToken) {
+	for path := "/api/v3.0/eventTypes?pageSize=5"; ; path = "/api/v3.0/eventTypes?pageToken=" +
+		url.QueryEscape(page.NextPageToken) {
 		b.get(path).into(200, &page)
 		require.LessOrEqual(t, len(page.Results), 5, "the size is remembered")
 		require.Equal(t, 67, page.TotalSize)
@@ -166,7 +172,8 @@ func TestEventTypes(t *testing.T) {
 	require.Equal(t, vms.TypeIDs(), seen)
 	b.get("/api/v3.0/eventTypes?pageToken="+url.QueryEscape(page.PrevPageToken)).into(200, &page)
 	require.Len(t, page.Results, 5)
-	require.Equal(t, vms.TypeIDs()[60:65], []string{page.Results[0].Type, page.Results[1].Type, page.Results[2].Type, page.Results[3].Type, page.Results[4].Type})
+	require.Equal(t, vms.TypeIDs()[60:65], []string{page.Results[0].Type, page.Results[1].Type, page.Results[2].Type,
+		page.Results[3].Type, page.Results[4].Type})
 }
 
 func TestListFieldValues(t *testing.T) {
@@ -175,7 +182,8 @@ func TestListFieldValues(t *testing.T) {
 	b.get("/api/v3.0/events:listFieldValues?actor=camera:cam-1").into(200, &got)
 	require.Equal(t, map[string][]string{"type": vms.TypeIDs()}, got)
 	// The list can be used as it is.
-	require.Empty(t, b.get("/api/v3.0/events?actor=camera:cam-1&type__in="+strings.Join(got["type"], ",")+window).page().Results)
+	require.Empty(t,
+		b.get("/api/v3.0/events?actor=camera:cam-1&type__in="+strings.Join(got["type"], ",")+window).page().Results)
 	b.get("/api/v3.0/events:listFieldValues").refused(400, vms.ReasonMissing, "actor")
 	b.get("/api/v3.0/events:listFieldValues?actor=camera:cam-9").refused(404, vms.ReasonResource)
 }
@@ -261,11 +269,13 @@ func TestRegister(t *testing.T) {
 	require.Len(t, b.bridges.left, 1)
 }
 
-// A panic in a handler is answered and does not end the program; an error of a store keeps its words to itself.
+// A panic in a handler is answered and does not end the program; an error of a store keeps its
+// words to itself.
 func TestHandlerTrouble(t *testing.T) {
 	b := newBed(t)
 	b.images = func(ImageQuery) (Image, error) { panic("boom") }
-	b.get(imagePath+"deviceId=cam-1&type=main&timestamp__lt=2027-01-01T00:00:00Z").refused(500, vms.ReasonUnexpectedError)
+	b.get(imagePath+"deviceId=cam-1&type=main&timestamp__lt=2027-01-01T00:00:00Z").refused(500,
+		vms.ReasonUnexpectedError)
 	r := b.get("/api/v3.0/events?actor=camera:broken" + window)
 	r.refused(500, vms.ReasonUnexpectedError)
 	require.NotContains(t, string(r.body), "secret detail")
@@ -300,10 +310,13 @@ func TestTimeoutsAreSet(t *testing.T) {
 	require.Positive(t, s.MaxHeaderBytes)
 }
 
-// Whatever the query is, the answer is a list or an error body, never a panic, and an error names a reason.
+// Whatever the query is, the answer is a list or an error body, never a panic, and an error names a
+// reason.
 func FuzzListQuery(f *testing.F) {
-	for _, q := range []string{"", "actor=camera:cam-1" + window, "actor=camera:cam-1&sort=+startTimestamp&pageSize=3&include=data.x" + window,
-		"actor__in=camera:a,,camera:b&type__in=een.x.v1", "pageToken=AAAA", "startTimestamp__gte=2026-11-21T07:00:00.000+00:00", "a=%zz", "a;b", "pageSize=9e9"} {
+	for _, q := range []string{"", "actor=camera:cam-1" + window,
+		"actor=camera:cam-1&sort=+startTimestamp&pageSize=3&include=data.x" + window,
+		"actor__in=camera:a,,camera:b&type__in=een.x.v1", "pageToken=AAAA",
+		"startTimestamp__gte=2026-11-21T07:00:00.000+00:00", "a=%zz", "a;b", "pageSize=9e9"} {
 		f.Add(q)
 	}
 	s, err := New(Options{Events: noEvents{}, Cameras: bedCameras{}, Auth: bedTokens(f)})
@@ -350,7 +363,8 @@ func FuzzPageToken(f *testing.F) {
 		if err == nil && !strings.EqualFold(strings.Trim(token, "\r\n"), good) && v.Cursor.ID != "x" {
 			t.Fatalf("%q opens as %+v", token, v)
 		}
-		if s.open("image", "acc-1", token, &v) == nil || s.open("events", "acc-2", token, &v) == nil || (signer{[]byte("other")}).open("events", "acc-1", token, &v) == nil {
+		if s.open("image", "acc-1", token, &v) == nil || s.open("events", "acc-2", token, &v) == nil ||
+			(signer{[]byte("other")}).open("events", "acc-1", token, &v) == nil {
 			t.Fatalf("%q opens elsewhere", token)
 		}
 	})

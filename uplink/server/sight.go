@@ -13,11 +13,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// sightTime is how long streams go by what was found out of a token: so long may one that was revoked still see.
+// sightTime is how long streams go by what was found out of a token: so long may one that was
+// revoked still see.
 const sightTime = time.Second
 
-// sights are what the tokens of open streams may see at this moment, found out once for all streams of a token. The zero value is
-// ready.
+// sights are what the tokens of open streams may see at this moment, found out once for all streams
+// of a token. The zero value is ready.
 type sights struct {
 	mu    sync.Mutex // guards what follows
 	all   map[string]*sight
@@ -50,7 +51,8 @@ func (l *sights) of(r *http.Request) *sight {
 	return l.all[key]
 }
 
-// forget has the next question about a request's token find out anew: what was granted just now is seen by a stream that is opened then.
+// forget has the next question about a request's token find out anew: what was granted just now is
+// seen by a stream that is opened then.
 func (l *sights) forget(r *http.Request) {
 	at := l.of(r)
 	at.mu.Lock()
@@ -109,7 +111,8 @@ func (s *Server) seesLocked(ctx context.Context, at *sight, p identity.Principal
 	return seen
 }
 
-// concern are those of the events whose accounts may be of interest to a principal at all. It uses the slice again.
+// concern are those of the events whose accounts may be of interest to a principal at all. It uses
+// the slice again.
 func (at *sight) concern(p identity.Principal, events []*feed.Told) []*feed.Told {
 	at.mu.Lock()
 	defer at.mu.Unlock()
@@ -122,7 +125,8 @@ func (at *sight) concern(p identity.Principal, events []*feed.Told) []*feed.Told
 	return kept
 }
 
-// follow calls cancel when the credential of a stream is no longer good, or stands for another account. It returns when ctx is done.
+// follow calls cancel when the credential of a stream is no longer good, or stands for another
+// account. It returns when ctx is done.
 func (s *Server) follow(ctx context.Context, cancel func(), c *call) {
 	s.watch(ctx, cancel, c, min(s.recheck, sightTime), func() (identity.Principal, error) {
 		p, _, err := s.principal(c)

@@ -43,8 +43,8 @@ func (c *countedCameras) HasActor(ctx context.Context, account string, a vms.Act
 	return c.bedCameras.HasActor(ctx, account, a)
 }
 
-// What a token may see is found out once a second and actor for all of its streams, and of other accounts' events nothing at all. A
-// token that ends ends its streams, one that stays keeps them.
+// What a token may see is found out once a second and actor for all of its streams, and of other
+// accounts' events nothing at all. A token that ends ends its streams, one that stays keeps them.
 func TestStreamsShareWhatIsFoundOut(t *testing.T) {
 	auth, cameras, f := &counted{Fixed: bedTokens(t)}, &countedCameras{}, feed.New()
 	s, err := New(Options{Events: bedEvents{}, Cameras: cameras, Auth: auth, Feed: f, NotFound: journal.ErrNotFound})
@@ -55,7 +55,8 @@ func TestStreamsShareWhatIsFoundOut(t *testing.T) {
 	var streams []*listener
 	const of, events = 12, 300
 	for range of {
-		code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser, wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
+		code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser,
+			wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
 		require.Equal(t, 201, code)
 		var sub subscription
 		require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
@@ -88,18 +89,21 @@ func TestStreamsShareWhatIsFoundOut(t *testing.T) {
 	}
 }
 
-// A camera that is taken away from a user is not told of any more a second later, while the stream goes on.
+// A camera that is taken away from a user is not told of any more a second later, while the stream
+// goes on.
 func TestWhatIsTakenAwayIsNotTold(t *testing.T) {
 	grants := &identity.Grants{Devices: map[string]string{"cam-1": "R", "cam-2": "R"}, Preview: true}
 	var now atomic.Pointer[identity.Grants]
 	now.Store(grants)
 	f := feed.New()
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: grantsOf{&now}, Feed: f, NotFound: journal.ErrNotFound})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: grantsOf{&now}, Feed: f,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	served := httptest.NewServer(s)
 	t.Cleanup(served.Close)
 	t.Cleanup(f.Close)
-	code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser, wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
+	code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser,
+		wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
 	require.Equal(t, 201, code)
 	var sub subscription
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
@@ -109,7 +113,8 @@ func TestWhatIsTakenAwayIsNotTold(t *testing.T) {
 	now.Store(&identity.Grants{Devices: map[string]string{"cam-2": "R"}, Preview: true})
 	changed := time.Now()
 	for told := 1; told == 1; {
-		// Of both cameras, always the same: the first one's are told for as long as what was found out is gone by.
+		// Of both cameras, always the same: the first one's are told for as long as what was found
+		// out is gone by.
 		happen(t, f, 1, 0)
 		of2 := motion("cam-2", 0, time.Second)
 		of2.StartTimestamp = vms.At(time.UnixMilli(2))
@@ -142,12 +147,14 @@ func TestWhoMaySeeNoEventsIsToldOfNone(t *testing.T) {
 	var now atomic.Pointer[identity.Grants]
 	now.Store(&identity.Grants{Devices: map[string]string{"cam-1": "R"}, Preview: true})
 	f := feed.New()
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: grantsOf{&now}, Feed: f, NotFound: journal.ErrNotFound})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: grantsOf{&now}, Feed: f,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	served := httptest.NewServer(s)
 	t.Cleanup(served.Close)
 	t.Cleanup(f.Close)
-	code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser, wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
+	code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser,
+		wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
 	require.Equal(t, 201, code)
 	var sub subscription
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
@@ -160,5 +167,7 @@ func TestWhoMaySeeNoEventsIsToldOfNone(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool { happen(t, f, 1, 0); return told.Load() != 0 }, time.Minute, 10*time.Millisecond)
 	now.Store(&identity.Grants{Devices: map[string]string{"cam-1": "R"}})
-	require.Eventually(t, func() bool { happen(t, f, 1, 0); return time.Since(time.Unix(0, told.Load())) > 2*sightTime }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t,
+		func() bool { happen(t, f, 1, 0); return time.Since(time.Unix(0, told.Load())) > 2*sightTime }, time.Minute,
+		50*time.Millisecond)
 }

@@ -14,8 +14,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// argSignature is the argument of a signed address. It makes everything else in the address say the truth: whoever has the
-// address sees that one image until it expires, and nothing else.
+// argSignature is the argument of a signed address. It makes everything else in the address say the
+// truth: whoever has the address sees that one image until it expires, and nothing else.
 const argSignature = "signature"
 
 // includeSigned asks for events whose image addresses are signed.
@@ -24,7 +24,8 @@ const includeSigned = "signedUrls"
 // SignedFor is how long an address that is handed out with an event is good.
 const SignedFor = time.Hour
 
-// signature is what the argument holds: the account and id of the camera, the end, and a hash of the other arguments.
+// signature is what the argument holds: the account and id of the camera, the end, and a hash of
+// the other arguments.
 type signature struct {
 	Account string `json:"a"`
 	Camera  string `json:"c"`
@@ -32,7 +33,8 @@ type signature struct {
 	Args    []byte `json:"q"`
 }
 
-// Sign adds a signature to the query of an image's address, for a camera by the id that it has in its own account.
+// Sign adds a signature to the query of an image's address, for a camera by the id that it has in
+// its own account.
 func (s *Server) Sign(account, camera string, query url.Values, until time.Time) (url.Values, error) {
 	signed := maps.Clone(query)
 	signed.Del(argSignature)
@@ -72,12 +74,13 @@ func (s *Server) bySignature(r *http.Request) (p identity.Principal, err error) 
 	if until := time.Unix(its.Until, 0); !time.Now().Before(until) {
 		return refuse("has expired at " + vms.At(until).String() + ": ask for a new one where it came from")
 	}
-	return identity.Principal{Name: "signed address", Kind: identity.KindUser, AccountID: its.Account, Cameras: []string{its.Camera},
-		Scopes: []string{identity.ScopeRead}}, nil
+	return identity.Principal{Name: "signed address", Kind: identity.KindUser, AccountID: its.Account,
+		Cameras: []string{its.Camera},
+		Scopes:  []string{identity.ScopeRead}}, nil
 }
 
-// signAddresses replaces the image addresses of events by signed ones at this server, if the caller asked for that and may see
-// the images. The events are changed.
+// signAddresses replaces the image addresses of events by signed ones at this server, if the caller
+// asked for that and may see the images. The events are changed.
 func (s *Server) signAddresses(c *call, events []vms.Event, include []string) ([]vms.Event, error) {
 	if !slices.Contains(include, includeSigned) {
 		return events, nil
@@ -101,15 +104,17 @@ func (s *Server) signAddresses(c *call, events []vms.Event, include []string) ([
 var imageFields = map[string][]string{vms.SchemaFullFrame: {"httpsUrl"}, vms.SchemaCroppedFrame: {"httpsUrl"},
 	vms.SchemaFullFrameOverlay: {"overlaySvgHeaderUrl", "overlayEmbeddedUrl"}}
 
-// signItem is a data item of a camera's event whose address in a field is signed, or the item as it is where the address is not that of
-// an image of the camera.
-func (s *Server) signItem(p identity.Principal, id string, d vms.Data, field, here string, until time.Time) (vms.Data, error) {
+// signItem is a data item of a camera's event whose address in a field is signed, or the item as it
+// is where the address is not that of an image of the camera.
+func (s *Server) signItem(p identity.Principal, id string, d vms.Data, field, here string, until time.Time) (vms.Data,
+	error) {
 	var fields map[string]json.RawMessage
 	var address string
 	if d.Into(&fields) != nil || json.Unmarshal(fields[field], &address) != nil {
 		return d, nil
 	}
-	// A box may stand behind the address as a fragment, which is never sent; as an argument this server cuts it out.
+	// A box may stand behind the address as a fragment, which is never sent; as an argument this
+	// server cuts it out.
 	address = strings.Replace(address, "#xywh=", "&xywh=", 1)
 	u, err := url.Parse(address)
 	if err != nil || !strings.HasSuffix(u.Path, vms.PathImage) {
@@ -117,7 +122,8 @@ func (s *Server) signItem(p identity.Principal, id string, d vms.Data, field, he
 	}
 	query, camera := u.Query(), cameraActor(id)
 	its := p.Find(camera)
-	if named := query.Get("deviceId"); named != id && named != its.ID || !p.Sees(camera) || !p.Views(query.Get("type")) {
+	if named := query.Get("deviceId"); named != id && named != its.ID || !p.Sees(camera) ||
+		!p.Views(query.Get("type")) {
 		return d, nil
 	}
 	if query, err = s.Sign(its.Account, its.ID, query, until); err != nil {

@@ -11,9 +11,10 @@ import (
 // PathSnapshot is where Snapshot is to be mounted.
 const PathSnapshot = "/snapshot/{picture}"
 
-// Snapshot answers GET /snapshot/CAMERA.jpg with the newest image of a camera, for programs that know an address with a user
-// name and a password and nothing else, such as Home Assistant's generic camera. The password is a bearer token; the name is
-// not looked at. Everything else is as for api, the handler that New makes, whose liveImage.jpeg it is.
+// Snapshot answers GET /snapshot/CAMERA.jpg with the newest image of a camera, for programs that
+// know an address with a user name and a password and nothing else, such as Home Assistant's
+// generic camera. The password is a bearer token; the name is not looked at. Everything else is as
+// for api, the handler that New makes, whose liveImage.jpeg it is.
 func Snapshot(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		camera, ok := strings.CutSuffix(r.PathValue("picture"), ".jpg")
@@ -23,7 +24,8 @@ func Snapshot(api http.Handler) http.Handler {
 		}
 		if r.Header.Get("Authorization") == "" {
 			w.Header().Set("WWW-Authenticate", `Basic realm="vms", charset="UTF-8"`)
-			http.Error(w, "sign in with a bearer token, or with basic authentication whose password is one", http.StatusUnauthorized)
+			http.Error(w, "sign in with a bearer token, or with basic authentication whose password is one",
+				http.StatusUnauthorized)
 			return
 		}
 		asked := r.Clone(r.Context())

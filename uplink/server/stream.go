@@ -18,18 +18,22 @@ const (
 	streamBeat  = 20 * time.Second // between comments, so that what stands between does not forget the connection
 	streamWrite = 10 * time.Second // a reader that takes longer for some events is gone
 	streamAgain = 2 * time.Second  // a client whose stream ended opens it again after that
-	// streamPace is between two looks at what is new, so that a burst costs a few: what comes after a pause goes at once.
+	// streamPace is between two looks at what is new, so that a burst costs a few: what comes after
+	// a pause goes at once.
 	streamPace = 200 * time.Millisecond
 	maxStreams = 16 // of a subscription
 )
 
-// headerLastID is sent by a client that opens a stream again. Programs that cannot set headers put it into the query.
+// headerLastID is sent by a client that opens a stream again. Programs that cannot set headers put
+// it into the query.
 const headerLastID, queryLastID = "Last-Event-ID", "lastEventId"
 
-// stream is GET /eventSubscriptions/{id}/stream: each event that is stored from now on, as it is then, in the form of
-// https://html.spec.whatwg.org/multipage/server-sent-events.html. An event that is reported again, as with its end, comes
-// again under its id; the id of the message is another one, and behind it goes on who sends it as Last-Event-ID. Who is too slow for
-// what happens is cut off, and goes on with what is still kept. What the caller may see is found out anew each second.
+// stream is GET /eventSubscriptions/{id}/stream: each event that is stored from now on, as it is
+// then, in the form of https://html.spec.whatwg.org/multipage/server-sent-events.html. An event
+// that is reported again, as with its end, comes again under its id; the id of the message is
+// another one, and behind it goes on who sends it as Last-Event-ID. Who is too slow for what
+// happens is cut off, and goes on with what is still kept. What the caller may see is found out
+// anew each second.
 func (s *Server) stream(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery, queryLastID, argSignature).err(); err != nil {
 		return err
@@ -45,7 +49,8 @@ func (s *Server) stream(c *call) error {
 		return vms.NotFound("streams", "This subscription's events go to its webhook", sub.ID)
 	}
 	if full {
-		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The subscription has too many streams; close some")
+		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany,
+			"The subscription has too many streams; close some")
 	}
 	defer func() { _, _ = s.subs.own(c, func(sub *subscription) { sub.streams--; sub.used = time.Now() }) }()
 	ctx, cancel := context.WithCancel(c.r.Context())
@@ -111,7 +116,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tell appends messages of those events that the caller wants and may see. The error says that the stream is over.
+// tell appends messages of those events that the caller wants and may see. The error says that the
+// stream is over.
 func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error) {
 	if len(events) == 0 {
 		_, err := s.subs.own(c, func(*subscription) {})

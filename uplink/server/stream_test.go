@@ -22,12 +22,14 @@ import (
 func streamed(t *testing.T) (f *feed.Feed, address string) {
 	t.Helper()
 	f = feed.New()
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f, NotFound: journal.ErrNotFound})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	served := httptest.NewServer(s)
 	t.Cleanup(served.Close)
 	t.Cleanup(f.Close)
-	code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser, wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}}))
+	code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser,
+		wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}}))
 	require.Equal(t, 201, code)
 	var sub subscription
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
@@ -37,8 +39,10 @@ func streamed(t *testing.T) (f *feed.Feed, address string) {
 // happen publishes the n-th event of cam-1, with so much text in it.
 func happen(t *testing.T, f *feed.Feed, n, size int) {
 	t.Helper()
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(time.UnixMilli(int64(n))), Span: true, AccountID: "acc-1", ActorID: "cam-1", ActorAccountID: "acc-1", ActorType: vms.ActorCamera}
-	d, err := vms.MakeData(map[string]string{"type": vms.SchemaUserData, "creatorId": "x", "text": strings.Repeat("x", size)})
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(time.UnixMilli(int64(n))), Span: true,
+		AccountID: "acc-1", ActorID: "cam-1", ActorAccountID: "acc-1", ActorType: vms.ActorCamera}
+	d, err := vms.MakeData(map[string]string{"type": vms.SchemaUserData, "creatorId": "x",
+		"text": strings.Repeat("x", size)})
 	require.NoError(t, err)
 	ev.SetData(d)
 	ev.ID = ev.NaturalID()
@@ -105,8 +109,8 @@ func (l *listener) next() int {
 	return -1
 }
 
-// Whose stream breaks loses nothing: with the id of its last message it goes on behind that, and an event that was told twice, as with
-// its end, is told again after its beginning was.
+// Whose stream breaks loses nothing: with the id of its last message it goes on behind that, and an
+// event that was told twice, as with its end, is told again after its beginning was.
 func TestAStreamIsOpenedAgain(t *testing.T) {
 	f, address := streamed(t)
 	l := listen(t, address, "")
@@ -144,7 +148,8 @@ func TestAStreamIsOpenedAgain(t *testing.T) {
 	require.Contains(t, strings.Join(l.comments, "\n"), "no longer kept")
 }
 
-// Readers who do not read hold up neither those who do nor the memory, and there can be only so many.
+// Readers who do not read hold up neither those who do nor the memory, and there can be only so
+// many.
 func TestManyStreamsThatNobodyReads(t *testing.T) {
 	f, address := streamed(t)
 	for range maxStreams - 1 {

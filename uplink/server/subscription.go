@@ -36,8 +36,8 @@ type subscription struct {
 	hook           *hook // nil: it is streamed
 }
 
-// config says how long a subscription lives: a temporary one ends that long after its last stream, a persistent one, whose events go to
-// a webhook, when it is deleted.
+// config says how long a subscription lives: a temporary one ends that long after its last stream,
+// a persistent one, whose events go to a webhook, when it is deleted.
 type config struct {
 	LifeCycle string `json:"lifeCycle"`
 	Life      int    `json:"timeToLiveSeconds,omitempty"`
@@ -85,8 +85,10 @@ func (s *Server) subscribe(c *call) error {
 	if err := s.checkFilters(c, in.Filters); err != nil {
 		return err
 	}
-	sub := &subscription{ID: rand.Text(), Filters: orEmpty(in.Filters), account: c.principal.AccountID, token: c.principal.TokenID, made: time.Now(), used: time.Now(),
-		Config: config{lifeTemp, int(subscriptionTime / time.Second)}, Delivery: delivery{Type: deliverySSE, Life: int(subscriptionTime / time.Second)}}
+	sub := &subscription{ID: rand.Text(), Filters: orEmpty(in.Filters), account: c.principal.AccountID,
+		token: c.principal.TokenID, made: time.Now(), used: time.Now(),
+		Config:   config{lifeTemp, int(subscriptionTime / time.Second)},
+		Delivery: delivery{Type: deliverySSE, Life: int(subscriptionTime / time.Second)}}
 	if in.Delivery.Type == deliveryWebhook {
 		if err := s.makeHook(c, sub, in.Delivery); err != nil {
 			return err
@@ -105,7 +107,8 @@ func (s *Server) subscribe(c *call) error {
 	return nil
 }
 
-// addKept adds a subscription, and is done when it will outlast a restart and its webhook is served.
+// addKept adds a subscription, and is done when it will outlast a restart and its webhook is
+// served.
 func (s *Server) addKept(sub *subscription) error {
 	account, id, h := sub.account, sub.ID, sub.hook
 	over, err := s.subs.add(sub)
@@ -135,7 +138,8 @@ func (s *Server) checkDelivery(kind string) error {
 	case kind == "":
 		problem.Reason = vms.ReasonMissing
 	case kind == deliveryWebhook:
-		problem.Text = deliveryWebhook + " is not offered here, only " + deliverySSE + "; a bridge's webhooks stand in its configuration, below webhooks:"
+		problem.Text = deliveryWebhook + " is not offered here, only " + deliverySSE +
+			"; a bridge's webhooks stand in its configuration, below webhooks:"
 	}
 	return vms.BadRequest([]vms.Problem{problem})
 }
@@ -157,7 +161,9 @@ func (l *subscriptions) add(sub *subscription) (over []string, err error) {
 		}
 	}
 	if n >= maxSubscriptions {
-		return over, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The account has too many subscriptions; delete some")
+		return over,
+			vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany,
+				"The account has too many subscriptions; delete some")
 	}
 	l.all[sub.ID] = sub
 	return over, nil
@@ -169,7 +175,8 @@ func (l *subscriptions) forget(id string) {
 	delete(l.all, id)
 }
 
-// listSubscriptions is GET /eventSubscriptions: those of the very token that asks, in the order of their making.
+// listSubscriptions is GET /eventSubscriptions: those of the very token that asks, in the order of
+// their making.
 func (s *Server) listSubscriptions(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "pageToken", "pageSize", "include")
 	page, _, err := pageOf(s, c, a, "eventSubscriptions", s.subs.of(c))
@@ -192,12 +199,14 @@ func (l *subscriptions) of(c *call) []subscription {
 			list = append(list, *sub)
 		}
 	}
-	slices.SortFunc(list, func(a, b subscription) int { return cmp.Or(a.made.Compare(b.made), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b subscription) int {
+		return cmp.Or(a.made.Compare(b.made), cmp.Compare(a.ID, b.ID))
+	})
 	return list
 }
 
-// isOwn says whether the caller made a subscription that is still there: one that is streamed with the very token, one with a webhook
-// with any of the same holder. The caller holds mu.
+// isOwn says whether the caller made a subscription that is still there: one that is streamed with
+// the very token, one with a webhook with any of the same holder. The caller holds mu.
 func (l *subscriptions) isOwn(c *call, sub *subscription) bool {
 	switch p := c.principal; {
 	case sub.account != p.AccountID:

@@ -34,8 +34,8 @@ func ask(t *testing.T, method, address, token string, body any) (int, *http.Resp
 	return res.StatusCode, res
 }
 
-// outlast returns once the server has cut off a request that began now and did not go on: whatever else began before has lasted longer
-// than a request may.
+// outlast returns once the server has cut off a request that began now and did not go on: whatever
+// else began before has lasted longer than a request may.
 func outlast(t *testing.T, address string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -53,7 +53,8 @@ func wish(kind string, filters ...filter) map[string]any {
 func TestServerSentEvents(t *testing.T) {
 	auth := &fickle{Authenticator: bedTokens(t)}
 	f := feed.New()
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, Feed: f, NotFound: journal.ErrNotFound})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, Feed: f,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	s.recheck = 5 * time.Millisecond
 	serve := func(limit time.Duration) *httptest.Server {
@@ -63,7 +64,8 @@ func TestServerSentEvents(t *testing.T) {
 		served.Start()
 		return served
 	}
-	served, hasty := serve(time.Minute), serve(300*time.Millisecond) // hasty is soon outlasted, and cuts off a slow machine's requests
+	// hasty is soon outlasted, and cuts off a slow machine's requests
+	served, hasty := serve(time.Minute), serve(300*time.Millisecond)
 	defer served.Close()
 	defer hasty.Close()
 	defer f.Close()
@@ -94,21 +96,24 @@ func TestServerSentEvents(t *testing.T) {
 			require.Equal(t, 204, code)
 		}
 	}
-	for kind, words := range map[string]string{"": "Missing required arguments: deliveryConfig.type", "kafka": "must be serverSentEvents.v1", deliveryWebhook: "webhook.v1 is not offered here"} {
+	for kind, words := range map[string]string{"": "Missing required arguments: deliveryConfig.type",
+		"kafka": "must be serverSentEvents.v1", deliveryWebhook: "webhook.v1 is not offered here"} {
 		code, res := ask(t, "POST", path, tokenUser, wish(kind, gate))
 		require.Equal(t, 400, code)
 		var e vms.Error
 		require.NoError(t, json.NewDecoder(res.Body).Decode(&e))
 		require.Contains(t, e.Message, words)
 	}
-	code, res := ask(t, "POST", path, tokenUser, map[string]any{"deliveryConfig": delivery{Type: deliverySSE}, "filters": []any{map[string]any{"types": []any{vms.TypeMotion, eventKind{vms.TypeTamper}}}}})
+	code, res := ask(t, "POST", path, tokenUser, map[string]any{"deliveryConfig": delivery{Type: deliverySSE},
+		"filters": []any{map[string]any{"types": []any{vms.TypeMotion, eventKind{vms.TypeTamper}}}}})
 	require.Equal(t, 201, code, "types as ids alone")
 	var plain subscription
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&plain))
 	require.Equal(t, []eventKind{{vms.TypeMotion}, {vms.TypeTamper}}, plain.Filters[0].Types)
 	code, _ = ask(t, "DELETE", path+"/"+plain.ID, tokenUser, nil)
 	require.Equal(t, 204, code)
-	code, res = ask(t, "POST", path, tokenRestricted, wish(deliverySSE, gate, filter{Types: []eventKind{{vms.TypeTamper}}}))
+	code, res = ask(t, "POST", path, tokenRestricted,
+		wish(deliverySSE, gate, filter{Types: []eventKind{{vms.TypeTamper}}}))
 	require.Equal(t, 201, code)
 	var sub subscription
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
@@ -125,7 +130,8 @@ func TestServerSentEvents(t *testing.T) {
 
 	event := func(camera, kind string, n int) vms.Event {
 		at := vms.At(time.Date(2026, 11, 21, 7, 0, n, 0, time.UTC))
-		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: camera, ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: "x"}
+		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: camera,
+			ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: "x"}
 		ev.ID = ev.NaturalID()
 		return ev
 	}
@@ -135,7 +141,8 @@ func TestServerSentEvents(t *testing.T) {
 		return lines.Text()
 	}
 	lasts := func() bool { // hasty may cut off the request itself, so it gets more than one
-		r, err := http.NewRequestWithContext(t.Context(), "GET", strings.Replace(sub.Delivery.URL, served.URL, hasty.URL, 1), nil)
+		r, err := http.NewRequestWithContext(t.Context(), "GET",
+			strings.Replace(sub.Delivery.URL, served.URL, hasty.URL, 1), nil)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+tokenRestricted)
 		res, err := http.DefaultClient.Do(r)
@@ -195,17 +202,20 @@ func TestServerSentEvents(t *testing.T) {
 	}
 }
 
-// A subscription's filters can be looked at and changed, and a stream that is open goes by what they are then.
+// A subscription's filters can be looked at and changed, and a stream that is open goes by what
+// they are then.
 func TestFilters(t *testing.T) {
 	f := feed.New()
-	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f, NotFound: journal.ErrNotFound})
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	served := httptest.NewServer(s)
 	defer served.Close()
 	defer f.Close()
 	path := served.URL + pathSubscriptions
 	read := func(res *http.Response, v any) { t.Helper(); require.NoError(t, json.NewDecoder(res.Body).Decode(v)) }
-	code, res := ask(t, "POST", path, tokenRestricted, wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}, Types: []eventKind{{vms.TypeTamper}}}))
+	code, res := ask(t, "POST", path, tokenRestricted,
+		wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}, Types: []eventKind{{vms.TypeTamper}}}))
 	require.Equal(t, 201, code)
 	var sub subscription
 	read(res, &sub)
@@ -253,7 +263,8 @@ func TestFilters(t *testing.T) {
 	}
 	event := func(kind string, n int) vms.Event {
 		at := vms.At(time.Date(2026, 11, 21, 7, 0, n, 0, time.UTC))
-		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: "cam-1", ActorAccountID: "acc-1", ActorType: vms.ActorCamera}
+		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: "cam-1",
+			ActorAccountID: "acc-1", ActorType: vms.ActorCamera}
 		ev.ID = ev.NaturalID()
 		return ev
 	}

@@ -14,9 +14,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// signer makes page tokens: opaque strings that hold what a request asked for. A token is base64url(MAC, JSON), where
-// the first 16 bytes of HMAC-SHA256 cover the purpose, the account and the JSON, so that nobody can make one of their
-// own, use one elsewhere, or hand us JSON of their choice.
+// signer makes page tokens: opaque strings that hold what a request asked for. A token is
+// base64url(MAC, JSON), where the first 16 bytes of HMAC-SHA256 cover the purpose, the account and
+// the JSON, so that nobody can make one of their own, use one elsewhere, or hand us JSON of their
+// choice.
 type signer struct {
 	key []byte
 }
@@ -73,8 +74,9 @@ type offsetToken struct {
 	Chosen   url.Values `json:"f,omitempty"` // the arguments that choose what is listed, and its order
 }
 
-// placeOf reads which page of a list that fits in memory the arguments name. With a page token, the arguments that choose
-// are those that the token holds, whatever the request says; include and pageSize may be given anew.
+// placeOf reads which page of a list that fits in memory the arguments name. With a page token, the
+// arguments that choose are those that the token holds, whatever the request says; include and
+// pageSize may be given anew.
 func placeOf(s *Server, c *call, a *args, purpose string) (offsetToken, error) {
 	at := offsetToken{PageSize: defaultPageSize, Include: a.list("include")}
 	if token := a.one("pageToken"); token != "" {

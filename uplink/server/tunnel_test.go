@@ -84,7 +84,9 @@ func TestTunnelIsForBridgesOnly(t *testing.T) {
 
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
-	d, err := tunnel.New(tunnel.Options{URL: served.URL, Bridge: "b", Token: func(context.Context) (string, error) { return tokenBridge, nil }, HTTP: client,
+	d, err := tunnel.New(tunnel.Options{URL: served.URL, Bridge: "b", Token: func(context.Context) (string, error) {
+		return tokenBridge, nil
+	}, HTTP: client,
 		Handler: http.NotFoundHandler(), MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond})
 	require.NoError(t, err)
 	done := make(chan error, 1)
@@ -93,7 +95,8 @@ func TestTunnelIsForBridgesOnly(t *testing.T) {
 	defer func() { cancel(); require.ErrorIs(t, <-done, context.Canceled) }()
 	up := func(want bool) {
 		t.Helper()
-		require.Eventually(t, func() bool { return d.Up() == want && hub.Stands("b") == want }, time.Minute, time.Millisecond)
+		require.Eventually(t, func() bool { return d.Up() == want && hub.Stands("b") == want }, time.Minute,
+			time.Millisecond)
 	}
 	up(true)
 	auth.broken.Store(true) // what the store says then is nothing about the token

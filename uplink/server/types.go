@@ -7,8 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// listEventTypes is GET /eventTypes, in the language that the argument or else the header asks for: Japanese, or English
-// for whatever there is not.
+// listEventTypes is GET /eventTypes, in the language that the argument or else the header asks for:
+// Japanese, or English for whatever there is not.
 func (s *Server) listEventTypes(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "language", "pageSize", "pageToken")
 	types, lang := vms.TypesIn(language(a.one("language"), c.r.Header.Get("Accept-Language")))
@@ -40,8 +40,8 @@ func language(asked, header string) string {
 	return strings.ToLower(primary)
 }
 
-// listFieldValues is GET /events:listFieldValues: every type that an event of the actor may have, as a list that can be
-// used in type__in.
+// listFieldValues is GET /events:listFieldValues: every type that an event of the actor may have,
+// as a list that can be used in type__in.
 func (s *Server) listFieldValues(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in")
 	actors := a.actors()

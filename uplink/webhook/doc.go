@@ -26,7 +26,7 @@
 //	400, 406, 411–418, 421–424, 426, …    refused for good: this event is left out, counted, and the reason shown
 //	408, 409, 425, 5xx                    later: the events of this actor wait, others go on
 //	429, 502, 503, 504, no answer         later: everything waits; Retry-After is heeded, up to an hour
-//	301–308, 401, 403, 404, 405, 407, 410 the hook's address or secret is wrong: everything waits, and a person is told
+//	301–308, 401, 403, 404, 405, 407, 410 the hook's address or secret is wrong: all waits, and a person is told
 //
 // A redirect is followed only to the same scheme, host and port, and only by 307 and 308, which
 // keep the request as it is. An event that fails for ten minutes, five times just after others were

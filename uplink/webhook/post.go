@@ -40,11 +40,13 @@ func newClient(o Options) (*http.Client, error) {
 	if o.Dial != nil {
 		t.Proxy, t.DialContext = nil, o.Dial
 	}
-	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: o.Timeout / 2, PingTimeout: o.Timeout / 3} // else a dead connection is used on
+	// else a dead connection is used on
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: o.Timeout / 2, PingTimeout: o.Timeout / 3}
 	t.TLSClientConfig, t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = tlsConfig, lanes, lanes, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		from := via[0]
-		if len(via) > maxRedirects || r.Method != from.Method || r.URL.Scheme != from.URL.Scheme || r.URL.Host != from.URL.Host || r.URL.User != nil {
+		if len(via) > maxRedirects || r.Method != from.Method || r.URL.Scheme != from.URL.Scheme ||
+			r.URL.Host != from.URL.Host || r.URL.User != nil {
 			return http.ErrUseLastResponse
 		}
 		return nil
@@ -116,7 +118,8 @@ func (h *Hook) judge(a *http.Response, text string) delivery.Verdict {
 		return delivery.Verdict{Kind: delivery.Taken}
 	case code/100 == 3:
 		return h.setup(fmt.Errorf("the hook answers %d, a redirect that is not followed", code))
-	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound, code == http.StatusMethodNotAllowed,
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound,
+		code == http.StatusMethodNotAllowed,
 		code == http.StatusProxyAuthRequired, code == http.StatusGone:
 		s := h.setup(err)
 		s.After = v.After
@@ -141,7 +144,8 @@ func (h *Hook) setup(err error) delivery.Verdict {
 
 // away is the verdict where no answer came.
 func (h *Hook) away(err error) delivery.Verdict {
-	v := delivery.Verdict{Kind: delivery.OfSink, Err: err, Hint: "the webhook " + h.opts.ID + " cannot be reached; its events wait"}
+	v := delivery.Verdict{Kind: delivery.OfSink, Err: err, Hint: "the webhook " + h.opts.ID +
+		" cannot be reached; its events wait"}
 	if trust.Untrusted(err) {
 		v.Hint = "the certificate of the webhook " + h.opts.ID + " is not trusted: set its ca_file or tls_fingerprint"
 	}
@@ -168,7 +172,8 @@ func plain(s string) string {
 // as to repeat it.
 func shown(text, secret string) string {
 	text = strings.ReplaceAll(text, secret, "***")
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(text,
+		func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if r := []rune(text); len(r) > maxReason {
 		text = string(r[:maxReason]) + "…"
 	}

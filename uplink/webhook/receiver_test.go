@@ -55,7 +55,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var ev vms.Event
 	signature := q.Header.Get(HeaderSignature)
 	switch {
-	case err != nil, q.Method != http.MethodPost, json.Unmarshal(body, &ev) != nil, q.Header.Get("Content-Type") != "application/json":
+	case err != nil, q.Method != http.MethodPost, json.Unmarshal(body, &ev) != nil,
+		q.Header.Get("Content-Type") != "application/json":
 		r.t.Errorf("a request that is none: %s %v %q", q.Method, err, body)
 	case Verify(secret, signature, body, time.Now(), time.Minute) != nil:
 		r.t.Errorf("a bad signature: %s", signature)
@@ -137,8 +138,10 @@ func (s *site) open(hooks ...string) {
 // run starts a hook on a cursor; stop ends it.
 func (s *site) run(i int, url string, change func(*Options)) (h *Hook, stop func()) {
 	s.t.Helper()
-	o := Options{ID: s.cursors[i].Name(), URL: url, Secret: func() (string, error) { return secret, nil }, Bridge: "b1", Feed: s.cursors[i],
-		FirstPause: 10 * time.Millisecond, MaxPause: 50 * time.Millisecond, StuckAfter: 200 * time.Millisecond, Timeout: 2 * time.Second}
+	o := Options{ID: s.cursors[i].Name(), URL: url, Secret: func() (string, error) { return secret, nil }, Bridge: "b1",
+		Feed:       s.cursors[i],
+		FirstPause: 10 * time.Millisecond, MaxPause: 50 * time.Millisecond, StuckAfter: 200 * time.Millisecond,
+		Timeout: 2 * time.Second}
 	if change != nil {
 		change(&o)
 	}
@@ -155,7 +158,8 @@ func (s *site) run(i int, url string, change func(*Options)) (h *Hook, stop func
 // put puts an event of a second at that place in time; of zero length it goes on.
 func (s *site) put(actor, kind string, at int, length time.Duration) string {
 	s.t.Helper()
-	ev := vms.Event{Type: kind, StartTimestamp: vms.At(began.Add(time.Duration(at) * time.Second)), Span: true, AccountID: "acc", ActorID: actor,
+	ev := vms.Event{Type: kind, StartTimestamp: vms.At(began.Add(time.Duration(at) * time.Second)), Span: true,
+		AccountID: "acc", ActorID: actor,
 		ActorAccountID: "acc", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	if length > 0 {
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(length))

@@ -38,7 +38,8 @@ func TestTheDocumentedChecks(t *testing.T) {
 	text, err := os.ReadFile("../SINKS.md")
 	require.NoError(t, err)
 	at, body := time.Now(), []byte(`{"type":"vms.motionDetectionEvent.v1","id":"gate-1"}`)
-	for _, c := range []struct{ program, begin string }{{"bash", "```sh\n# check a webhook"}, {"python3", "```python\n# check a webhook"}} {
+	for _, c := range []struct{ program, begin string }{{"bash", "```sh\n# check a webhook"},
+		{"python3", "```python\n# check a webhook"}} {
 		t.Run(c.program, func(t *testing.T) {
 			path, err := exec.LookPath(c.program)
 			if err != nil {

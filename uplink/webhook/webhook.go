@@ -32,8 +32,8 @@ type Options struct {
 	Types, Cameras []string
 	// EndedOnly leaves out events that go on; they come when they have ended.
 	EndedOnly bool
-	// Choose is an event as the hook is to get it, ok false for none; it is asked beside Types, Cameras and EndedOnly, and again before
-	// each attempt. nil: each as it is.
+	// Choose is an event as the hook is to get it, ok false for none; it is asked beside Types,
+	// Cameras and EndedOnly, and again before each attempt. nil: each as it is.
 	Choose func(vms.Event) (ev vms.Event, ok bool)
 	// Dial makes the connections, without a proxy. nil: by the environment's proxy.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -65,7 +65,8 @@ type Hook struct {
 // New checks the options. It does no I/O but reading CAFile.
 func New(o Options) (*Hook, error) {
 	u, err := url.Parse(o.URL)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || (u.Scheme != "http" && u.Scheme != "https") {
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" ||
+		(u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("a hook's address must look like https://host/path, without user name and #")
 	}
 	if o.ID == "" || o.Secret == nil || o.Feed == nil {
@@ -90,7 +91,8 @@ func New(o Options) (*Hook, error) {
 	if h.http, err = newClient(o); err != nil {
 		return nil, err
 	}
-	h.Follower = delivery.Follow(h, delivery.FollowOptions{Kind: "webhook", Name: o.ID, Feed: o.Feed, Caps: o.Caps, Wants: h.wants,
+	h.Follower = delivery.Follow(h, delivery.FollowOptions{Kind: "webhook", Name: o.ID, Feed: o.Feed, Caps: o.Caps,
+		Wants: h.wants,
 		Engine: delivery.Options{Concurrency: lanes, Turn: turn, FirstPause: o.FirstPause, MaxPause: o.MaxPause,
 			StuckAfter: o.StuckAfter, Proofs: proofs},
 		Log: o.Log.With("host", u.Host), Registerer: o.Registerer})

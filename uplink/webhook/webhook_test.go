@@ -136,7 +136,8 @@ func TestRefused(t *testing.T) {
 			eventually(t, func() bool { ids := r.ids(""); return len(ids) == 2 && ids[1] == last })
 			eventually(t, func() bool { return h.Status().Waiting == 0 })
 			require.EqualValues(t, 1, h.Status().Refused)
-			require.Equal(t, fmt.Sprintf("%s: the hook answers %d: no tamper please, ***", bad, code), h.Status().LastRefused)
+			require.Equal(t, fmt.Sprintf("%s: the hook answers %d: no tamper please, ***", bad, code),
+				h.Status().LastRefused)
 		})
 	}
 }
@@ -179,7 +180,8 @@ func TestEventThatFailsForEver(t *testing.T) {
 					return h.Status().Refused == 1
 				})
 				require.Contains(t, h.Status().LastRefused, bad)
-				eventually(t, func() bool { return len(r.ids("")) == total && h.Status().Waiting == 0 }, "%d of %d, %+v", len(r.ids("")), total, h.Status())
+				eventually(t, func() bool { return len(r.ids("")) == total && h.Status().Waiting == 0 },
+					"%d of %d, %+v", len(r.ids("")), total, h.Status())
 			})
 		}
 	}
@@ -219,7 +221,8 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	require.Equal(t, 2, r.count())
 
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for value, want := range map[string]time.Duration{"": 0, "5": 5 * time.Second, "-5": 0, "99999999": maxAsked, "x": 0,
+	for value, want := range map[string]time.Duration{"": 0, "5": 5 * time.Second, "-5": 0, "99999999": maxAsked,
+		"x": 0,
 		now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0} {
 		require.Equal(t, want, vms.RetryAfter(http.Header{"Retry-After": {value}}, now, maxAsked), value)
 	}
@@ -250,7 +253,8 @@ func TestSilentHook(t *testing.T) {
 	defer l.Close()
 	alive := receive(t, nil)
 	s := newSite(t, "silent", "alive")
-	h, stop := s.run(0, "http://"+l.Addr().String()+"/secret-path", func(o *Options) { o.Timeout = 100 * time.Millisecond })
+	h, stop := s.run(0, "http://"+l.Addr().String()+"/secret-path",
+		func(o *Options) { o.Timeout = 100 * time.Millisecond })
 	s.run(1, alive.URL, nil)
 	for i := range 20 {
 		s.put("gate", vms.TypeMotion, i, time.Second)
@@ -419,7 +423,8 @@ func TestTLS(t *testing.T) {
 	s.put("gate", vms.TypeMotion, 0, time.Second)
 	eventually(t, func() bool { return r.count() == 2 })
 	for _, h := range []*Hook{unknown, wrong} {
-		eventually(t, func() bool { return strings.Contains(h.Status().Problem, "ca_file or tls_fingerprint") }, "%+v", h.Status())
+		eventually(t, func() bool { return strings.Contains(h.Status().Problem, "ca_file or tls_fingerprint") }, "%+v",
+			h.Status())
 	}
 	require.Equal(t, 2, r.count())
 }

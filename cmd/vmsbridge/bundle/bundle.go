@@ -1,4 +1,5 @@
-// Package bundle packs text for support into one file: a tar.gz in which no known secret stands. cmd/vmsbridge fills it.
+// Package bundle packs text for support into one file: a tar.gz in which no known secret stands.
+// cmd/vmsbridge fills it.
 //
 //	w := bundle.New(file, "vmsbridge-gate", time.Now(), configs.Secrets(cfg))
 //	err := w.Add("status.txt", page)
@@ -20,7 +21,8 @@ import (
 	"time"
 )
 
-// least is how long a secret must be to be looked for: shorter ones stand by chance in any text, and would make it unreadable.
+// least is how long a secret must be to be looked for: shorter ones stand by chance in any text,
+// and would make it unreadable.
 const least = 4
 
 // Writer writes a bundle. Not for several goroutines.
@@ -32,8 +34,9 @@ type Writer struct {
 	secrets [][]byte // the longest first
 }
 
-// New begins a bundle whose files lie in a folder. Of what is added, every occurrence of a secret, as it is and as it stands in
-// addresses and headers, is replaced by ***; that is the second lock on the door, since what is added should hold none.
+// New begins a bundle whose files lie in a folder. Of what is added, every occurrence of a secret,
+// as it is and as it stands in addresses and headers, is replaced by ***; that is the second lock
+// on the door, since what is added should hold none.
 func New(w io.Writer, folder string, at time.Time, secrets []string) *Writer {
 	b := &Writer{gz: gzip.NewWriter(w), folder: folder, at: at}
 	b.tar = tar.NewWriter(b.gz)
@@ -41,7 +44,8 @@ func New(w io.Writer, folder string, at time.Time, secrets []string) *Writer {
 		if len(s) < least {
 			continue
 		}
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), base64.StdEncoding.EncodeToString([]byte(s)), fmt.Sprintf("%q", s)[1:]} {
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s),
+			base64.StdEncoding.EncodeToString([]byte(s)), fmt.Sprintf("%q", s)[1:]} {
 			b.secrets = append(b.secrets, []byte(strings.TrimSuffix(form, `"`)))
 		}
 	}
@@ -54,7 +58,8 @@ func (b *Writer) Add(name string, content []byte) error {
 	for _, s := range b.secrets {
 		content = bytes.ReplaceAll(content, s, []byte("***"))
 	}
-	err := b.tar.WriteHeader(&tar.Header{Name: path.Join(b.folder, name), Mode: 0o600, Size: int64(len(content)), ModTime: b.at, Format: tar.FormatPAX})
+	err := b.tar.WriteHeader(&tar.Header{Name: path.Join(b.folder, name), Mode: 0o600, Size: int64(len(content)),
+		ModTime: b.at, Format: tar.FormatPAX})
 	if err == nil {
 		_, err = b.tar.Write(content)
 	}

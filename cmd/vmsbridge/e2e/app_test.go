@@ -28,14 +28,15 @@ func newApp(t *testing.T) (app *httptest.Server, back chan url.Values) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte("<!doctype html><title>app</title><h1>app</h1><script>addEventListener('load', () => fetch('/loaded' + location.search))</script>"))
+		_, _ = w.Write([]byte("<!doctype html><title>app</title><h1>app</h1><script>addEventListener('load', () => " +
+			"fetch('/loaded' + location.search))</script>"))
 	}))
 	t.Cleanup(app.Close)
 	return app, back
 }
 
-// asApp gives the page what an application has: api(method, path, body) asks the server at base with a token, and image(address, headers)
-// is how wide the picture there is.
+// asApp gives the page what an application has: api(method, path, body) asks the server at base
+// with a token, and image(address, headers) is how wide the picture there is.
 func (b *browser) asApp(base, token string) {
 	b.t.Helper()
 	ask[bool](b, fmt.Sprintf(`(window.api = async (method, path, body) => {
@@ -70,8 +71,8 @@ func (b *browser) hears(n int) {
 	require.True(b.t, ask[bool](b, `JSON.stringify(named) === JSON.stringify(plain.slice(0, named.length)) && new Set(named.map((m) => m[0])).size === named.length`))
 }
 
-// TestSubscriptionInABrowser: a page of another address follows the bridge's events by an EventSource, which sends no token: the listener
-// of a type and onmessage hear each event once.
+// TestSubscriptionInABrowser: a page of another address follows the bridge's events by an
+// EventSource, which sends no token: the listener of a type and onmessage hear each event once.
 func TestSubscriptionInABrowser(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t)
@@ -88,9 +89,10 @@ func TestSubscriptionInABrowser(t *testing.T) {
 	s.bridge.stop(5 * time.Second)
 }
 
-// TestAnAppOfSomebody does at the service what an application does, from its sign-in on, in a page of another address: cameras chosen by
-// their status, users, bridges, accounts, events with their pictures in an <img>, the live picture, when there are pictures at all, and
-// events as they happen, over a restart of the service.
+// TestAnAppOfSomebody does at the service what an application does, from its sign-in on, in a page
+// of another address: cameras chosen by their status, users, bridges, accounts, events with their
+// pictures in an <img>, the live picture, when there are pictures at all, and events as they
+// happen, over a restart of the service.
 func TestAnAppOfSomebody(t *testing.T) {
 	t.Parallel()
 	const anna, password = "anna@example.org", "hunter2hunter2"
@@ -100,16 +102,21 @@ func TestAnAppOfSomebody(t *testing.T) {
 	file := s.path("password")
 	s.t = t
 	s.write("password", password+"\n")
-	newSiteWith(t, s, []string{"--email", anna, "--password-file", file}, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "")+
-		cameraYAML("gone", "rtsp://127.0.0.1:1/none", "", "auto", "", ""))
+	newSiteWith(t, s, []string{"--email", anna, "--password-file", file},
+		cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "")+
+			cameraYAML("gone", "rtsp://127.0.0.1:1/none", "", "auto", "", ""))
 	s.startBridge()
-	client := strings.Fields(command(t, "vmscloud", "client", "create", "--data", s.path("cloud"), "--account", s.account, "--public", "--redirect", app.URL+"/back", "--quiet", "Viewer"))[0]
+	client := strings.Fields(command(t, "vmscloud", "client", "create", "--data", s.path("cloud"), "--account",
+		s.account, "--public", "--redirect", app.URL+"/back", "--quiet", "Viewer"))[0]
 
-	// Sign-in with PKCE: the code comes back to the page, which makes a token of it without a secret.
+	// Sign-in with PKCE: the code comes back to the page, which makes a token of it without a
+	// secret.
 	verifier := strings.Repeat("a-verifier-of-the-page-", 3)
 	hash := sha256.Sum256([]byte(verifier))
-	b.do(chromedp.Navigate(s.service + "/oauth2/authorize?" + url.Values{"response_type": {"code"}, "client_id": {client}, "state": {"x&y"}, "scope": {"vms.all"},
-		"redirect_uri": {app.URL + "/back"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(hash[:])}, "code_challenge_method": {"S256"}}.Encode()))
+	b.do(chromedp.Navigate(s.service + "/oauth2/authorize?" +
+		url.Values{"response_type": {"code"}, "client_id": {client}, "state": {"x&y"}, "scope": {"vms.all"},
+			"redirect_uri": {app.URL + "/back"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(hash[:])},
+			"code_challenge_method": {"S256"}}.Encode()))
 	b.do(chromedp.SendKeys(`input[name="username"]`, anna), chromedp.SendKeys(`input[name="password"]`, password+"\n"), chromedp.Click(`button[value="allow"]`))
 	select {
 	case q := <-back:
@@ -121,14 +128,17 @@ func TestAnAppOfSomebody(t *testing.T) {
 		code: new URLSearchParams(location.search).get("code"), redirect_uri: %q, code_verifier: %q})}).then((r) => r.json()).then((t) => t.access_token || JSON.stringify(t))`,
 		s.service, client, app.URL+"/back", verifier))
 	b.asApp(s.service, token)
-	until(t, 90*time.Second, "a motion at the service", func() bool { return len(s.events("gate", vms.TypeMotion)) > 1 })
+	until(t, 90*time.Second, "a motion at the service",
+		func() bool { return len(s.events("gate", vms.TypeMotion)) > 1 })
 
 	// What is there.
 	list := func(path, field string) string {
 		t.Helper()
 		return ask[string](b, fmt.Sprintf(`api("GET", %q).then((page) => page.results.map((r) => %s).join(" "))`, path, field))
 	}
-	require.Equal(t, "gate", list("cameras?status__in=online,asleep&include=status", "r.id + (r.status.connectionStatus === 'online' ? '' : '!')"))
+	require.Equal(t, "gate",
+		list("cameras?status__in=online,asleep&include=status",
+			"r.id + (r.status.connectionStatus === 'online' ? '' : '!')"))
 	require.Equal(t, "gone", list("cameras?status__in=deviceOffline&bridgeId__in=bridge-1", "r.id"))
 	require.Equal(t, "gate gone", list("cameras?name__contains=camera&sort=name", "r.id"))
 	require.Contains(t, list("users?include=permissions", "r.email"), anna)
@@ -151,7 +161,8 @@ func TestAnAppOfSomebody(t *testing.T) {
 	require.Equal(t, 400, ask[int](b, `api("GET", "cameras?zebra=1").then(() => 200, (e) => Number(/: (\d+) /.exec(e.message)[1]))`))
 	require.Equal(t, 404, ask[int](b, `api("GET", "cameras/another").then(() => 200, (e) => Number(/: (\d+) /.exec(e.message)[1]))`))
 
-	// Events as they happen: the stream goes on by itself after a restart, and nothing that happened is missing.
+	// Events as they happen: the stream goes on by itself after a restart, and nothing that
+	// happened is missing.
 	ask[bool](b, fmt.Sprintf(`subscribe(%q).then(() => true)`, vms.TypeMotion))
 	b.shows(`opened > 0`)
 	b.hears(2)
@@ -167,7 +178,8 @@ func TestAnAppOfSomebody(t *testing.T) {
 		ids[ev.ID] = true
 	}
 	for _, ev := range s.events("gate", vms.TypeMotion) {
-		if first, last := heard[0], heard[len(heard)-1]; ev.StartTimestamp.After(first.StartTimestamp.Time) && ev.StartTimestamp.Before(last.StartTimestamp.Time) {
+		if first, last := heard[0], heard[len(heard)-1]; ev.StartTimestamp.After(first.StartTimestamp.Time) &&
+			ev.StartTimestamp.Before(last.StartTimestamp.Time) {
 			require.True(t, ids[ev.ID], "%s was not heard of", ev.ID)
 		}
 	}

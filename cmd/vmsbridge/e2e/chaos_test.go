@@ -35,14 +35,16 @@ type chaos struct {
 	noStills  []span          // when the disk failed, so that stills may be missing
 }
 
-// newChaos makes a site with this many cameras, each with a scene of its own, and others of which nothing is known.
+// newChaos makes a site with this many cameras, each with a scene of its own, and others of which
+// nothing is known.
 func newChaos(t *testing.T, cameras int, seed uint64, others string) *chaos {
 	t.Helper()
 	var yaml strings.Builder
 	yaml.WriteString(others)
 	c := &chaos{rng: rand.New(rand.NewPCG(seed, 11)), disturbed: map[string][]span{}, counts: map[string]int{}}
 	for i := range cameras {
-		f := newFilmed(t, fmt.Sprint("cam", i), []string{"h264", "h265", "mjpeg"}[i%3], 20, "--seed", fmt.Sprint(seed+uint64(i)))
+		f := newFilmed(t, fmt.Sprint("cam", i), []string{"h264", "h265", "mjpeg"}[i%3], 20, "--seed",
+			fmt.Sprint(seed+uint64(i)))
 		c.cameras = append(c.cameras, f)
 		yaml.WriteString(cameraYAML(f.id, f.address, "", "tcp", "", ""))
 	}
@@ -63,7 +65,8 @@ func (c *chaos) startBridge() {
 	c.bridge.line("the bridge runs", 20*time.Second)
 }
 
-// settle waits until every camera gives pictures. Motion counts from then on, and a while: a detector has to learn what stands.
+// settle waits until every camera gives pictures. Motion counts from then on, and a while: a
+// detector has to learn what stands.
 func (c *chaos) settle() {
 	c.t.Helper()
 	until(c.t, 30*time.Second, "pictures of all cameras", func() bool {
@@ -75,7 +78,8 @@ func (c *chaos) settle() {
 	}
 }
 
-// disturb notes that the motion of some cameras may be cut or missing from a time until now and the seconds in which a detector learns.
+// disturb notes that the motion of some cameras may be cut or missing from a time until now and the
+// seconds in which a detector learns.
 func (c *chaos) disturb(from time.Time, cameras ...*filmed) {
 	for _, f := range cameras {
 		c.disturbed[f.id] = append(c.disturbed[f.id], span{from, time.Now().Add(5 * time.Second)})
@@ -129,7 +133,8 @@ var faults = []struct {
 	{"end a decoder", 2, func(c *chaos) {
 		at := time.Now()
 		if pids := c.bridge.children(); len(pids) > 0 {
-			_ = syscall.Kill(pids[c.rng.IntN(len(pids))], []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGSTOP}[c.rng.IntN(3)])
+			_ = syscall.Kill(pids[c.rng.IntN(len(pids))],
+				[]syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGSTOP}[c.rng.IntN(3)])
 		}
 		c.bridge.pause(8 * time.Second) // one that is stopped is noticed after five
 		c.disturb(at, c.cameras...)
@@ -195,8 +200,8 @@ func (c *chaos) do(name string, fault func(*chaos)) {
 // keeps is how long the ring of newSite surely has every still of eight cameras.
 const keeps = 4 * time.Minute
 
-// lookAtStills asks for the still before a moment in the middle of motion, at the bridge, and how old it is. At the bridge a picture is
-// kept twice a second while something moves.
+// lookAtStills asks for the still before a moment in the middle of motion, at the bridge, and how
+// old it is. At the bridge a picture is kept twice a second while something moves.
 func (c *chaos) lookAtStills(perCamera int) {
 	c.t.Helper()
 	for _, f := range c.cameras {
@@ -207,7 +212,8 @@ func (c *chaos) lookAtStills(perCamera int) {
 		for range min(perCamera, 3*len(moves)) {
 			m := moves[c.rng.IntN(len(moves))]
 			// From a second after the start on: motion is certain by then.
-			at := m.from.Add(time.Second + time.Duration(c.rng.Int64N(int64(m.to.Sub(m.from)-1500*time.Millisecond)))).Truncate(time.Millisecond)
+			at := m.from.Add(time.Second +
+				time.Duration(c.rng.Int64N(int64(m.to.Sub(m.from)-1500*time.Millisecond)))).Truncate(time.Millisecond)
 			code, header, body := get(c.t, c.local+vms.ImageURL("", f.id, vms.ImagePreview, vms.OpBefore, at), lanToken)
 			require.Equal(c.t, http.StatusOK, code, "%s before %v: %s", f.id, at, body)
 			taken, err := vms.ParseTime(header.Get("X-Vms-Timestamp"))
@@ -217,11 +223,13 @@ func (c *chaos) lookAtStills(perCamera int) {
 			if old := at.Sub(taken.Time); old > 900*time.Millisecond {
 				c.t.Logf("%s: the still before %v is of %v, %v older", f.id, at, taken, old)
 			}
-			code, header, _ = get(c.t, c.local+vms.ImageURL("", f.id, vms.ImagePreview, vms.OpAfter, taken.Time), lanToken)
+			code, header, _ = get(c.t, c.local+vms.ImageURL("", f.id, vms.ImagePreview, vms.OpAfter, taken.Time),
+				lanToken)
 			if code == http.StatusOK {
 				next, err := vms.ParseTime(header.Get("X-Vms-Timestamp"))
 				require.NoError(c.t, err)
-				require.False(c.t, next.Before(at), "%s: the still of %v is nearer to %v than that of %v", f.id, next, at, taken)
+				require.False(c.t, next.Before(at), "%s: the still of %v is nearer to %v than that of %v", f.id, next,
+					at, taken)
 			}
 		}
 	}
@@ -245,7 +253,8 @@ func (c *chaos) drained() {
 func (c *chaos) book(base, token, camera, kind string) map[string]vms.Event {
 	c.t.Helper()
 	q := url.Values{"actor": {"camera:" + camera}, "type__in": {kind}, "pageSize": {"500"},
-		"startTimestamp__gte": {vms.At(c.began.Add(-time.Hour)).String()}, "startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"}}
+		"startTimestamp__gte": {vms.At(c.began.Add(-time.Hour)).String()},
+		"startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"}}
 	all := map[string]vms.Event{}
 	for {
 		code, _, body := get(c.t, base+"/api/v3.0/events?"+q.Encode(), token)
@@ -303,13 +312,14 @@ func (c *chaos) check() {
 	slices.Sort(c.late)
 	if n := len(c.late); n > 0 {
 		c.t.Logf("%d stills in motion: median %v old, the oldest %v", n, c.late[n/2], c.late[n-1])
-		require.LessOrEqual(c.t, c.late[n/2], 350*time.Millisecond, "a still is kept every half second while something moves")
+		require.LessOrEqual(c.t, c.late[n/2], 350*time.Millisecond,
+			"a still is kept every half second while something moves")
 		require.LessOrEqual(c.t, c.late[n-1], 900*time.Millisecond)
 	}
 }
 
-// TestWhatIsToldIsTrue lets a site go through some faults. What it told of motion in between is what happened, service and bridge
-// tell the same, and the still before a time is that still.
+// TestWhatIsToldIsTrue lets a site go through some faults. What it told of motion in between is
+// what happened, service and bridge tell the same, and the still before a time is that still.
 func TestWhatIsToldIsTrue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
@@ -328,7 +338,8 @@ func TestWhatIsToldIsTrue(t *testing.T) {
 	c.requireSound(0)
 }
 
-// TestTortureSite is TestWhatIsToldIsTrue for TORTURE_FOR, with eight cameras: scripts/torture site.
+// TestTortureSite is TestWhatIsToldIsTrue for TORTURE_FOR, with eight cameras: scripts/torture
+// site.
 func TestTortureSite(t *testing.T) {
 	torture(t, 10*time.Minute, func(t *testing.T, end time.Time, seed uint64) {
 		c := newChaos(t, 8, seed, "")

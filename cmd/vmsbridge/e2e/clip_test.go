@@ -22,7 +22,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// clipName is the labelled clip that the project's figures are held against; it is input, not part of the project.
+// clipName is the labelled clip that the project's figures are held against; it is input, not part
+// of the project.
 const clipName = "one-by-one-person-detection"
 
 // eye is how exact the labels' ends are: they were set by eye, within two pictures.
@@ -80,7 +81,8 @@ func recode(t *testing.T, video string) map[string]string {
 		"mjpeg":    "-c:v mjpeg -huffman default -q:v 5 -pix_fmt yuvj420p",
 	} {
 		out := filepath.Join(dir, name+".mkv")
-		cmd := exec.Command(ffmpeg, append(append([]string{"-v", "error", "-i", video, "-an"}, strings.Fields(args)...), out)...)
+		cmd := exec.Command(ffmpeg, append(append([]string{"-v", "error", "-i", video, "-an"}, strings.Fields(args)...),
+			out)...)
 		msg, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", msg)
 		files[name] = out
@@ -88,13 +90,15 @@ func recode(t *testing.T, video string) map[string]string {
 	return files
 }
 
-// rtspServer serves files at rtsp://127.0.0.1:PORT/NAME by an RTSP server that is not ours, and returns the port.
+// rtspServer serves files at rtsp://127.0.0.1:PORT/NAME by an RTSP server that is not ours, and
+// returns the port.
 func rtspServer(t *testing.T, user, password string, files map[string]string) int {
 	t.Helper()
 	const python = "/usr/bin/python3"
 	check := exec.Command(python, "-c", `import gi; gi.require_version("GstRtspServer", "1.0"); from gi.repository import GstRtspServer`)
 	if err := check.Run(); err != nil {
-		t.Skip("GStreamer's RTSP server is not installed: apt install python3-gi gir1.2-gst-rtsp-server-1.0 (scripts/deps does)")
+		t.Skip("GStreamer's RTSP server is not installed: apt install python3-gi gir1.2-gst-rtsp-server-1.0 " +
+			"(scripts/deps does)")
 	}
 	args := []string{filepath.Join("testdata", "rtspserver.py"), user, password}
 	for name, file := range files {
@@ -111,8 +115,9 @@ func rtspServer(t *testing.T, user, password string, files map[string]string) in
 	return port
 }
 
-// TestClipFromAForeignServer is the product's main sentence: real video from an RTSP server that is not ours, in all
-// codecs, over both transports, with digest sign-in, becomes events at the service and images for them.
+// TestClipFromAForeignServer is the product's main sentence: real video from an RTSP server that is
+// not ours, in all codecs, over both transports, with digest sign-in, becomes events at the service
+// and images for them.
 func TestClipFromAForeignServer(t *testing.T) {
 	video, labels := clip(t)
 	asShipped(t)
@@ -129,7 +134,8 @@ func TestClipFromAForeignServer(t *testing.T) {
 			if id == "h264-tcp" { // one camera with two streams
 				preview = fmt.Sprintf("rtsp://127.0.0.1:%d/h264-sub", port)
 			}
-			cameras.WriteString(cameraYAML(id, fmt.Sprintf("rtsp://127.0.0.1:%d/%s", port, codec), preview, transport, user, "camera.password"))
+			cameras.WriteString(cameraYAML(id, fmt.Sprintf("rtsp://127.0.0.1:%d/%s", port, codec), preview, transport,
+				user, "camera.password"))
 		}
 	}
 	s := newSite(t, cameras.String())
@@ -137,15 +143,16 @@ func TestClipFromAForeignServer(t *testing.T) {
 	s.startBridge()
 
 	clipEnd := labels[len(labels)-1].end
-	until(t, time.Duration(clipEnd*float64(time.Second))+60*time.Second, "all cameras to have shown the clip", func() bool {
-		for _, id := range ids {
-			online := s.events(id, vms.TypeDeviceStatus)
-			if len(online) == 0 || time.Since(online[0].StartTimestamp.Time).Seconds() < clipEnd+3 {
-				return false
+	until(t, time.Duration(clipEnd*float64(time.Second))+60*time.Second, "all cameras to have shown the clip",
+		func() bool {
+			for _, id := range ids {
+				online := s.events(id, vms.TypeDeviceStatus)
+				if len(online) == 0 || time.Since(online[0].StartTimestamp.Time).Seconds() < clipEnd+3 {
+					return false
+				}
 			}
-		}
-		return true
-	})
+			return true
+		})
 	for _, id := range ids {
 		t.Run(id, func(t *testing.T) {
 			online := s.events(id, vms.TypeDeviceStatus)
@@ -156,7 +163,8 @@ func TestClipFromAForeignServer(t *testing.T) {
 	}
 	t.Run("replay", func(t *testing.T) {
 		const id = "h265-tcp"
-		checkReplay(t, s, id, files["h265"], s.events(id, vms.TypeMotion), s.events(id, vms.TypeDeviceStatus)[0].StartTimestamp.Time, clipEnd)
+		checkReplay(t, s, id, files["h265"], s.events(id, vms.TypeMotion),
+			s.events(id, vms.TypeDeviceStatus)[0].StartTimestamp.Time, clipEnd)
 	})
 	t.Logf("motion known after its first picture: %s", spread(delays(t, s.bridge.output())))
 	require.True(t, s.bridge.running())
@@ -177,7 +185,9 @@ func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label
 				if off < 0 {
 					off = -off
 				}
-				if off <= 0.5+l.tolerance && (ev.Ongoing() || ev.EndTimestamp.Sub(zero).Seconds() >= l.end-0.5-max(l.tolerance, eye)) && (best < 0 || off < best) {
+				if off <= 0.5+l.tolerance &&
+					(ev.Ongoing() || ev.EndTimestamp.Sub(zero).Seconds() >= l.end-0.5-max(l.tolerance, eye)) &&
+					(best < 0 || off < best) {
 					best = off
 				}
 			}
@@ -207,8 +217,9 @@ func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label
 	}
 }
 
-// checkReplay holds the events of a camera against what replay finds in the file that it showed, with the settings of that camera. Their times differ by what the network took, and where
-// somebody comes to stand is a matter of some pictures, of which a busy machine may drop one.
+// checkReplay holds the events of a camera against what replay finds in the file that it showed,
+// with the settings of that camera. Their times differ by what the network took, and where somebody
+// comes to stand is a matter of some pictures, of which a busy machine may drop one.
 func checkReplay(t *testing.T, s *site, id, file string, events []vms.Event, zero time.Time, clipEnd float64) {
 	t.Helper()
 	const startBy, endBy = 0.25, 1.0 // seconds
@@ -216,7 +227,8 @@ func checkReplay(t *testing.T, s *site, id, file string, events []vms.Event, zer
 	require.Zero(t, code)
 	var live, replayed [][2]float64
 	for _, ev := range events {
-		if start := ev.StartTimestamp.Sub(zero).Seconds(); start < clipEnd-1 && !ev.Ongoing() { // then the server begins the clip anew
+		// then the server begins the clip anew
+		if start := ev.StartTimestamp.Sub(zero).Seconds(); start < clipEnd-1 && !ev.Ongoing() {
 			live = append(live, [2]float64{start, ev.EndTimestamp.Sub(zero).Seconds()})
 		}
 	}
@@ -246,12 +258,14 @@ func spread(seconds []float64) string {
 	}
 	slices.Sort(seconds)
 	n := len(seconds)
-	return fmt.Sprintf("%.0f ms (median), %.0f ms (p95), %.0f ms (worst)", seconds[n/2]*1000, seconds[(n*95+99)/100-1]*1000, seconds[n-1]*1000)
+	return fmt.Sprintf("%.0f ms (median), %.0f ms (p95), %.0f ms (worst)", seconds[n/2]*1000,
+		seconds[(n*95+99)/100-1]*1000, seconds[n-1]*1000)
 }
 
 var beganLine = regexp.MustCompile(`time=(\S+) .*msg="motion began" .*start=(\S+)`)
 
-// delays are how long after its first picture each motion was known to the bridge, by the bridge's log.
+// delays are how long after its first picture each motion was known to the bridge, by the bridge's
+// log.
 func delays(t *testing.T, log string) (seconds []float64) {
 	t.Helper()
 	for _, m := range beganLine.FindAllStringSubmatch(log, -1) {

@@ -35,7 +35,8 @@ type recorded struct {
 	at           []time.Time
 }
 
-// acknowledged is an event that a program has promised to keep, and how many changes it had made by then.
+// acknowledged is an event that a program has promised to keep, and how many changes it had made by
+// then.
 type acknowledged struct {
 	event vms.Event
 	ops   int
@@ -58,7 +59,8 @@ func (r *recorded) report(ctx context.Context, t *testing.T, account, token stri
 	require.NoError(t, err)
 	defer c.Close()
 	for ctx.Err() == nil {
-		at := vms.At(time.Now().Truncate(2 * time.Millisecond).Add(odd)) // the bridge reports its own to the service, too
+		// the bridge reports its own to the service, too
+		at := vms.At(time.Now().Truncate(2 * time.Millisecond).Add(odd))
 		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: at, Span: true, AccountID: account, ActorID: "one",
 			ActorAccountID: account, ActorType: vms.ActorCamera, CreatorID: "e2e.cuts"}
 		ev.SetData(vms.CreatorDetails("e2e.cuts", vms.CreatorInfo{ID: "e2e.cuts", Vendor: "e2e"}))
@@ -86,14 +88,16 @@ func stood(t *testing.T, dir string) (ops []witness.Op) {
 		path := filepath.Join(dir, e.Name())
 		b, err := os.ReadFile(path)
 		require.NoError(t, err)
-		ops = append(ops, witness.Op{Kind: witness.Create, Path: path}, witness.Op{Kind: witness.Write, Path: path, Data: b},
+		ops = append(ops, witness.Op{Kind: witness.Create, Path: path},
+			witness.Op{Kind: witness.Write, Path: path, Data: b},
 			witness.Op{Kind: witness.Sync, Path: path})
 	}
 	return append(ops, witness.Op{Kind: witness.SyncDir, Path: dir})
 }
 
-// TestPowerCuts cuts the power of a bridge with motion and stills, and of its service, at any moment: of what was not
-// synced any part is on the disk. Each opens, fsck finds no damage, and all that was acknowledged is there.
+// TestPowerCuts cuts the power of a bridge with motion and stills, and of its service, at any
+// moment: of what was not synced any part is on the disk. Each opens, fsck finds no damage, and all
+// that was acknowledged is there.
 func TestPowerCuts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute: run it without -short")
@@ -119,7 +123,8 @@ func cuts(t *testing.T, images int, seed uint64, span time.Duration) {
 	s.set("max_size: 256MiB", "max_size: 256MiB, segment_size: 1MiB")
 	s.cloud.stop(10 * time.Second)
 	made := stood(t, s.path("cloud"))
-	service := record(t, "vmscloud", s.path("cloud"), "run", "--data", s.path("cloud"), "--listen", fmt.Sprint("127.0.0.1:", s.cloudPort))
+	service := record(t, "vmscloud", s.path("cloud"), "run", "--data", s.path("cloud"), "--listen",
+		fmt.Sprint("127.0.0.1:", s.cloudPort))
 	service.base, service.token = s.service, s.token
 	service.line("vmscloud serves", 60*time.Second)
 	bridge := record(t, "vmsbridge", s.path("bridge"), "run", "--config", s.yaml)
@@ -173,7 +178,8 @@ func cuts(t *testing.T, images int, seed uint64, span time.Duration) {
 		found += r.holds(t, data, k, what)
 		require.NoError(t, os.RemoveAll(data))
 	}
-	t.Logf("%d images: %d acknowledged events and %d flushed stills were there, %d torn tails", images, found, there, torn)
+	t.Logf("%d images: %d acknowledged events and %d flushed stills were there, %d torn tails", images, found, there,
+		torn)
 	require.NotZero(t, found)
 	require.NotZero(t, there)
 }
@@ -183,7 +189,8 @@ const stillsFolder = "stills"
 // keptStills are the sums of a ring's stills of the camera, by their times.
 func keptStills(t *testing.T, data string) map[time.Time][sha256.Size]byte {
 	t.Helper()
-	ring, err := stills.Open(filepath.Join(data, stillsFolder), stills.Options{MaxBytes: 256 << 20, SegmentBytes: 1 << 20, MinFree: -1})
+	ring, err := stills.Open(filepath.Join(data, stillsFolder),
+		stills.Options{MaxBytes: 256 << 20, SegmentBytes: 1 << 20, MinFree: -1})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ring.Close()) }()
 	all := map[time.Time][sha256.Size]byte{}
@@ -197,8 +204,9 @@ func keptStills(t *testing.T, data string) map[time.Time][sha256.Size]byte {
 	}
 }
 
-// holds starts a program on what a power cut after k changes left of its files, and requires that it has what it had
-// acknowledged by then, in the newest form; it returns how many events that were.
+// holds starts a program on what a power cut after k changes left of its files, and requires that
+// it has what it had acknowledged by then, in the newest form; it returns how many events that
+// were.
 func (r *recorded) holds(t *testing.T, data string, k int, what string) (n int) {
 	t.Helper()
 	base := fmt.Sprint("http://127.0.0.1:", harness.Port(t))

@@ -66,7 +66,8 @@ func damageAgain(t *testing.T, rounds int, seed uint64) {
 		p, base := v.start(data)
 		for ready, began := false, time.Now(); !ready; time.Sleep(20 * time.Millisecond) {
 			require.True(t, p.running(), "it ended: %s\n%s", what, tail(p.output(), 4000))
-			require.Less(t, time.Since(began), 2*stretched(30*time.Second), "it does not answer: %s\n%s", what, tail(p.output(), 4000))
+			require.Less(t, time.Since(began), 2*stretched(30*time.Second), "it does not answer: %s\n%s", what,
+				tail(p.output(), 4000))
 			res, err := http.Get(base + "/readyz")
 			if err == nil {
 				ready = res.StatusCode == http.StatusOK
@@ -105,7 +106,8 @@ func damageAgain(t *testing.T, rounds int, seed uint64) {
 			t.Logf("%d rounds", round+1)
 		}
 	}
-	t.Logf("%d rounds, %d starts; fsck behind the start: in order %d, something left %d, of which put in order by fsck --repair %d",
+	t.Logf("%d rounds, %d starts; fsck behind the start: in order %d, something left %d, of which put in order by "+
+		"fsck --repair %d",
 		rounds, rounds, clean, left, repaired)
 }
 
@@ -210,11 +212,14 @@ cameras:
 	})
 	cancel()
 	p.stop(10 * time.Second)
-	ring, err := stills.Open(filepath.Join(data, "stills"), stills.Options{MaxBytes: 64 << 20, SegmentBytes: 4 << 20, MinFree: -1})
+	ring, err := stills.Open(filepath.Join(data, "stills"),
+		stills.Options{MaxBytes: 64 << 20, SegmentBytes: 4 << 20, MinFree: -1})
 	require.NoError(t, err)
 	for i := range 300 {
 		at := time.Now().Add(time.Duration(i-300) * time.Second)
-		require.NoError(t, ring.Append(stills.Still{Camera: "cam", Kind: stills.Preview, Time: at, JPEG: bytes.Repeat([]byte{byte(i)}, 30_000)}))
+		require.NoError(t,
+			ring.Append(stills.Still{Camera: "cam", Kind: stills.Preview, Time: at,
+				JPEG: bytes.Repeat([]byte{byte(i)}, 30_000)}))
 	}
 	require.NoError(t, ring.Close())
 	return v
@@ -225,10 +230,12 @@ func damagedService(t *testing.T) victim {
 	data := filepath.Join(t.TempDir(), "data")
 	account := command(t, "vmscloud", "init", "--data", data, "--account", "A", "--quiet")
 	bridge := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--quiet")
-	v := victim{name: "vmscloud", data: data, token: command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--quiet")}
+	v := victim{name: "vmscloud", data: data, token: command(t, "vmscloud", "token", "create", "--data", data, "--kind",
+		"user", "--quiet")}
 	v.start = func(data string) (*program, string) {
 		port := harness.Port(t)
-		return start(t, "vmscloud", "run", "--data", data, "--listen", fmt.Sprint("127.0.0.1:", port)), fmt.Sprint("http://127.0.0.1:", port)
+		return start(t, "vmscloud", "run", "--data", data, "--listen", fmt.Sprint("127.0.0.1:", port)),
+			fmt.Sprint("http://127.0.0.1:", port)
 	}
 	p, base := v.start(data)
 	p.line("vmscloud serves", 20*time.Second)
@@ -242,8 +249,10 @@ func damagedService(t *testing.T) victim {
 	require.NoError(t, c.Register(t.Context(), reg))
 	for i := range 150 {
 		at := time.Unix(1.7e9+int64(i), 0).UTC()
-		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)), Span: true, AccountID: account,
-			ActorID: fmt.Sprint("cam", i%20), ActorAccountID: account, ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)),
+			Span: true, AccountID: account,
+			ActorID: fmt.Sprint("cam", i%20), ActorAccountID: account, ActorType: vms.ActorCamera,
+			CreatorID: vms.CreatorMotion}
 		ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
 		ev.ID = ev.NaturalID()
 		require.NoError(t, c.Report(t.Context(), ev))

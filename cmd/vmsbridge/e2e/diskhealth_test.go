@@ -18,9 +18,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestHealthTellsWhatIsWrongWithTheDisk of both programs: it is full, does not work, or is read-only. Both say so
-// by themselves, with what to do about that and not about another, acknowledge nothing meanwhile, and are well
-// again once it is over.
+// TestHealthTellsWhatIsWrongWithTheDisk of both programs: it is full, does not work, or is
+// read-only. Both say so by themselves, with what to do about that and not about another,
+// acknowledge nothing meanwhile, and are well again once it is over.
 func TestHealthTellsWhatIsWrongWithTheDisk(t *testing.T) {
 	t.Parallel()
 	dir := tinydisk.NewHeld(t, 96<<20)
@@ -44,7 +44,8 @@ func TestHealthTellsWhatIsWrongWithTheDisk(t *testing.T) {
 	event := func() vms.Event {
 		n++
 		at := vms.At(began.Add(time.Duration(n) * time.Second))
-		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: at, EndTimestamp: &at, AccountID: s.account, ActorID: "one",
+		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: at, EndTimestamp: &at, AccountID: s.account,
+			ActorID:        "one",
 			ActorAccountID: s.account, ActorType: vms.ActorCamera, CreatorID: "e2e.disk"}
 		ev.SetData(vms.CreatorDetails("e2e.disk", vms.CreatorInfo{ID: "e2e.disk", Vendor: "e2e"}))
 		ev.ID = ev.NaturalID()
@@ -66,7 +67,8 @@ func TestHealthTellsWhatIsWrongWithTheDisk(t *testing.T) {
 		reason, does string
 		never        []string
 	}{
-		{"full", func() func() { return fill(t, s.path("filler")) }, "is full", "free space", []string{"read-only", "replace it"}},
+		{"full", func() func() { return fill(t, s.path("filler")) }, "is full", "free space",
+			[]string{"read-only", "replace it"}},
 		{"broken", func() func() { disk.Store(broken); return func() { disk.Store(0) } },
 			"does not work", "replace it", []string{"full", "read-only", "free space"}},
 		{"read-only", func() func() { disk.Store(readOnly); return func() { disk.Store(0) } },
@@ -87,7 +89,8 @@ func TestHealthTellsWhatIsWrongWithTheDisk(t *testing.T) {
 		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 			for _, at := range []*client.Client{reporter, local} {
-				// Within its files there may be room on a full disk: what is acknowledged is there in the end.
+				// Within its files there may be room on a full disk: what is acknowledged is there
+				// in the end.
 				if err := report(at); err != nil || c.name != "full" {
 					require.ErrorContains(t, err, "503", c.name)
 				}

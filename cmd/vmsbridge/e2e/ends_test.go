@@ -25,8 +25,9 @@ var (
 	over      = regexp.MustCompile(`msg="motion ended" camera=(cam\d) `)
 )
 
-// TestAKillCostsNoMotionItsEnd kills the bridge in the midst of motions. Each ends in the book within a second of the last picture with
-// motion, by the account of a bridge beside it that nobody kills, and none has no length.
+// TestAKillCostsNoMotionItsEnd kills the bridge in the midst of motions. Each ends in the book
+// within a second of the last picture with motion, by the account of a bridge beside it that nobody
+// kills, and none has no length.
 func TestAKillCostsNoMotionItsEnd(t *testing.T) {
 	t.Parallel()
 	kills := 2
@@ -62,7 +63,8 @@ func TestAKillCostsNoMotionItsEnd(t *testing.T) {
 		}
 		until(t, 30*time.Second, "a motion", func() bool { return confirmed.MatchString(b.output()) })
 		b.pause(time.Duration(200+rng.IntN(4000)) * time.Millisecond)
-		// The log comes before the journal has the event: what is seen now and waits a moment is durable.
+		// The log comes before the journal has the event: what is seen now and waits a moment is
+		// durable.
 		before := b.output()
 		b.pause(300 * time.Millisecond)
 		b.kill()
@@ -97,7 +99,8 @@ func TestAKillCostsNoMotionItsEnd(t *testing.T) {
 	for _, c := range cuts {
 		last := c.killed
 		for _, ev := range control.motions(t, c.camera) {
-			if !ev.StartTimestamp.After(c.to) && !ev.Ongoing() && ev.EndTimestamp.After(c.from) && ev.EndTimestamp.Before(last) {
+			if !ev.StartTimestamp.After(c.to) && !ev.Ongoing() && ev.EndTimestamp.After(c.from) &&
+				ev.EndTimestamp.Before(last) {
 				last = ev.EndTimestamp.Time // the last picture with motion came before the kill
 			}
 		}
@@ -106,8 +109,10 @@ func TestAKillCostsNoMotionItsEnd(t *testing.T) {
 	}
 	slices.Sort(errs)
 	load, _ := os.ReadFile("/proc/loadavg")
-	t.Logf("%d kills, %d motions cut off: the end in the book is before the last picture with motion by %v (median), %v to %v; load %s", kills, len(errs), errs[len(errs)/2], errs[0],
+	t.Logf("%d kills, %d motions cut off: the end in the book is before the last picture with motion by %v (median), "+
+		"%v to %v; load %s", kills, len(errs), errs[len(errs)/2], errs[0],
 		errs[len(errs)-1], fmt.Sprintf("%.5s", load))
-	require.LessOrEqual(t, errs[len(errs)-1], time.Second+stretched(300*time.Millisecond), "a note a second, and what the machine takes from picture to note")
+	require.LessOrEqual(t, errs[len(errs)-1], time.Second+stretched(300*time.Millisecond),
+		"a note a second, and what the machine takes from picture to note")
 	require.GreaterOrEqual(t, errs[0], -200*time.Millisecond, "no motion goes on after its last picture")
 }

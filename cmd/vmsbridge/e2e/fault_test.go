@@ -51,7 +51,8 @@ func (s *site) pictures() map[string]float64 {
 	return counts
 }
 
-// stalls watches the cameras for a time and tells the longest time that each went without a picture.
+// stalls watches the cameras for a time and tells the longest time that each went without a
+// picture.
 func (s *site) stalls(watch time.Duration) map[string]time.Duration {
 	s.t.Helper()
 	began := time.Now()
@@ -72,14 +73,17 @@ func (s *site) stalls(watch time.Duration) map[string]time.Duration {
 	return longest
 }
 
-// TestAKilledDecoderCostsOnlyItsOwnCameras: each camera has a decoder process; one after the other dies by a signal.
+// TestAKilledDecoderCostsOnlyItsOwnCameras: each camera has a decoder process; one after the other
+// dies by a signal.
 func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 	const second = 10 // pictures
 	one := sceneCamera(t, "h264", "--gop", strconv.Itoa(second))
 	two := sceneCamera(t, "h265", "--gop", strconv.Itoa(second))
-	s := newSite(t, cameraYAML("one", one, "", "tcp", "", "")+cameraYAML("two", two, "", "tcp", "", ""), "decode: {cameras_per_process: 1}")
+	s := newSite(t, cameraYAML("one", one, "", "tcp", "", "")+cameraYAML("two", two, "", "tcp", "", ""),
+		"decode: {cameras_per_process: 1}")
 	s.startBridge()
-	until(t, 20*time.Second, "pictures of both cameras", func() bool { n := s.pictures(); return n["one"] > 5 && n["two"] > 5 })
+	until(t, 20*time.Second, "pictures of both cameras",
+		func() bool { n := s.pictures(); return n["one"] > 5 && n["two"] > 5 })
 
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV} {
 		pids := s.bridge.children()
@@ -91,7 +95,8 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 			short, long = long, short
 		}
 		t.Logf("%v: its camera was without a picture for %v, the other for %v", signal, long, short)
-		require.Less(t, long, stretched(2*time.Second), "less than a second and the wait for a keyframe, which comes each second")
+		require.Less(t, long, stretched(2*time.Second),
+			"less than a second and the wait for a keyframe, which comes each second")
 		require.Less(t, short, stretched(700*time.Millisecond), "the other camera notices nothing")
 	}
 	pids := s.bridge.children()
@@ -101,8 +106,8 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 	}
 }
 
-// TestAFullDiskLosesNoEvent: the disk fills up while things move; the bridge stays up and says so, and when there is room
-// again every event is there.
+// TestAFullDiskLosesNoEvent: the disk fills up while things move; the bridge stays up and says so,
+// and when there is room again every event is there.
 func TestAFullDiskLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	disk := tinydisk.NewHeld(t, 48<<20)
@@ -148,9 +153,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	s := newSite(t, cameraYAML("one", "rtsp://127.0.0.1:9/none", "", "tcp", "", ""))
 	s.startBridge()
 	s.bridge.line("registered with the service", 20*time.Second)
-	s.cloud.line("a bridge's tunnel stands", 20*time.Second) // before, an image is refused because nobody can be asked for it
+	// before, an image is refused because nobody can be asked for it
+	s.cloud.line("a bridge's tunnel stands", 20*time.Second)
 	const window = "&startTimestamp__gte=2026-01-01T00:00:00.000%2B00:00&startTimestamp__lte=2027-01-01T00:00:00.000%2B00:00&type__in=" + vms.TypeMotion
-	for _, side := range []struct{ name, base, token string }{{"service", s.service, s.token}, {"bridge", s.local, lanToken}} {
+	for _, side := range []struct{ name, base, token string }{{"service", s.service, s.token},
+		{"bridge", s.local, lanToken}} {
 		for _, c := range []struct {
 			name, path, token string
 			code              int
@@ -159,13 +166,21 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			{"no token", "/api/v3.0/events?actor=camera:one", "", 401, "credential"},
 			{"a wrong token", "/api/v3.0/events?actor=camera:one", "wrong", 401, "credential"},
 			{"no actor", "/api/v3.0/events?x=" + window, side.token, 400, "actor"},
-			{"a bad timestamp", "/api/v3.0/events?actor=camera:one&startTimestamp__gte=yesterday", side.token, 400, "startTimestamp__gte"},
+			{"a bad timestamp", "/api/v3.0/events?actor=camera:one&startTimestamp__gte=yesterday", side.token, 400,
+				"startTimestamp__gte"},
 			{"an unknown camera", "/api/v3.0/events?actor=camera:none" + window, side.token, 404, "not found"},
-			{"an unknown parameter", "/api/v3.0/events?actor=camera:one&colour=red" + window, side.token, 400, "colour"},
+			{"an unknown parameter", "/api/v3.0/events?actor=camera:one&colour=red" + window, side.token, 400,
+				"colour"},
 			{"an unknown path", "/api/v3.0/nothing", side.token, 404, "endpoint"},
-			{"an image of an unknown camera", "/api/v3.0/media/recordedImage.jpeg?deviceId=none&type=preview&timestamp__lt=2026-01-01T00:00:00.000Z", side.token, 404, "not found"},
-			{"an image that never was", "/api/v3.0/media/recordedImage.jpeg?deviceId=one&type=preview&timestamp__lt=2026-01-01T00:00:00.000Z", side.token, 404, ""},
-			{"an unknown kind of image", "/api/v3.0/media/recordedImage.jpeg?deviceId=one&type=huge&timestamp__lt=2026-01-01T00:00:00.000Z", side.token, 400, "type"},
+			{"an image of an unknown camera",
+				"/api/v3.0/media/recordedImage.jpeg?deviceId=none&type=preview&timestamp__lt=2026-01-01T00:00:00.000Z",
+				side.token, 404, "not found"},
+			{"an image that never was",
+				"/api/v3.0/media/recordedImage.jpeg?deviceId=one&type=preview&timestamp__lt=2026-01-01T00:00:00.000Z",
+				side.token, 404, ""},
+			{"an unknown kind of image",
+				"/api/v3.0/media/recordedImage.jpeg?deviceId=one&type=huge&timestamp__lt=2026-01-01T00:00:00.000Z",
+				side.token, 400, "type"},
 		} {
 			t.Run(side.name+"/"+c.name, func(t *testing.T) {
 				code, header, body := get(t, side.base+c.path, c.token)

@@ -24,7 +24,8 @@ type filmed struct {
 	runs        []showing
 }
 
-// showing is a run of the camera: the scene again and again from a moment on, until the camera ended.
+// showing is a run of the camera: the scene again and again from a moment on, until the camera
+// ended.
 type showing struct {
 	began, ended time.Time // ended is zero as long as it runs
 	loop         time.Duration
@@ -58,7 +59,8 @@ func newFilmed(t *testing.T, id, codec string, seconds int, more ...string) *fil
 	needProgram(t, "ffmpeg", "ffmpeg")
 	port, truth := harness.Port(t), t.TempDir()+"/truth.csv"
 	f := &filmed{id: id, address: fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port), truth: truth}
-	f.args = append([]string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", codec, "--truth", truth,
+	f.args = append([]string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", codec,
+		"--truth", truth,
 		"--length", strconv.Itoa(seconds)}, more...)
 	f.start(t, seconds)
 	return f
@@ -116,7 +118,8 @@ func (f *filmed) moves(from, to time.Time) (all []span) {
 	return all
 }
 
-// Tolerances of what a bridge tells of the scene "person" at ten pictures a second: five and ten pictures.
+// Tolerances of what a bridge tells of the scene "person" at ten pictures a second: five and ten
+// pictures.
 const (
 	mostLate = 700 * time.Millisecond  // the start, and how far the end may be from the truth before it
 	mostOver = 1300 * time.Millisecond // the end after the last motion
@@ -126,15 +129,18 @@ const (
 type told struct{ right, missed, invented, wrongStart, wrongEnd []string }
 
 func (r *told) add(o told) {
-	r.right, r.missed, r.invented = append(r.right, o.right...), append(r.missed, o.missed...), append(r.invented, o.invented...)
+	r.right, r.missed, r.invented = append(r.right, o.right...), append(r.missed, o.missed...),
+		append(r.invented, o.invented...)
 	r.wrongStart, r.wrongEnd = append(r.wrongStart, o.wrongStart...), append(r.wrongEnd, o.wrongEnd...)
 }
 
 func (r *told) String() string {
-	return fmt.Sprintf("%d motions right; missed %q; invented %q; wrong start %q; wrong end %q", len(r.right), r.missed, r.invented, r.wrongStart, r.wrongEnd)
+	return fmt.Sprintf("%d motions right; missed %q; invented %q; wrong start %q; wrong end %q", len(r.right), r.missed,
+		r.invented, r.wrongStart, r.wrongEnd)
 }
 
-// compare holds the events of a camera against its truth. What meets one of the disturbances is left out: it may be cut, or missing.
+// compare holds the events of a camera against its truth. What meets one of the disturbances is
+// left out: it may be cut, or missing.
 func (f *filmed) compare(events []vms.Event, from, to time.Time, disturbed []span) (r told) {
 	var seen []span
 	for _, ev := range events {
@@ -217,6 +223,7 @@ func TestCompareWithTheTruth(t *testing.T) {
 		"disturbed":         {[]vms.Event{event(5.1, 6)}, []span{{at(6), at(7)}, {at(24), at(26)}}, [5]int{}},
 	} {
 		got := f.compare(tc.events, at(1), at(39), tc.disturbed)
-		require.Equal(t, tc.want, [5]int{len(got.right), len(got.missed), len(got.invented), len(got.wrongStart), len(got.wrongEnd)}, "%s: %s", name, &got)
+		require.Equal(t, tc.want, [5]int{len(got.right), len(got.missed), len(got.invented), len(got.wrongStart),
+			len(got.wrongEnd)}, "%s: %s", name, &got)
 	}
 }

@@ -87,8 +87,8 @@ func (h *heard) once(ctx context.Context, s *site, wish string) {
 	}
 }
 
-// tooOften names the events that were told more than twice, for their beginning and their end, while nothing was disturbed, of all
-// that were told.
+// tooOften names the events that were told more than twice, for their beginning and their end,
+// while nothing was disturbed, of all that were told.
 func (h *heard) tooOften(disturbed []span) (ids []string, all int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -68,7 +68,8 @@ func (o *order) len() int {
 	return len(o.first)
 }
 
-// reporting reports events of one camera, one after the other, through the bridge's own interface, and remembers those that were taken.
+// reporting reports events of one camera, one after the other, through the bridge's own interface,
+// and remembers those that were taken.
 type reporting struct {
 	l      *load
 	camera string
@@ -76,7 +77,8 @@ type reporting struct {
 }
 
 func (p *reporting) put(ctx context.Context, kind string, at time.Time, ongoing bool) bool {
-	ev := vms.Event{Type: kind, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)), Span: true, AccountID: p.l.account, ActorID: p.camera,
+	ev := vms.Event{Type: kind, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)), Span: true,
+		AccountID: p.l.account, ActorID: p.camera,
 		ActorAccountID: p.l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.homes"}
 	if ongoing {
 		ev.EndTimestamp = nil
@@ -90,7 +92,8 @@ func (p *reporting) put(ctx context.Context, kind string, at time.Time, ongoing 
 	return code == http.StatusCreated
 }
 
-// linesOf reads the lines that were written to files, one after the other. A line that was cut off by a kill is left out.
+// linesOf reads the lines that were written to files, one after the other. A line that was cut off
+// by a kill is left out.
 func linesOf(t *testing.T, paths ...string) *order {
 	o := &order{}
 	for _, path := range paths {
@@ -108,8 +111,9 @@ func linesOf(t *testing.T, paths ...string) *order {
 	return o
 }
 
-// TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook is not. The hook and a file, which
-// is rotated, get every event that the bridge has taken, soon; so does the broker, when it is back, in order; and the states that lie there are the present.
+// TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook
+// is not. The hook and a file, which is rotated, get every event that the bridge has taken, soon;
+// so does the broker, when it is back, in order; and the states that lie there are the present.
 func TestOtherHomesOfEvents(t *testing.T) {
 	t.Parallel()
 	mosquitto, err := exec.LookPath("mosquitto")
@@ -123,7 +127,8 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var ev vms.Event
-		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(), time.Minute) != nil || json.Unmarshal(body, &ev) != nil {
+		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
+			time.Minute) != nil || json.Unmarshal(body, &ev) != nil {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -132,14 +137,18 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	defer hook.Close()
 
 	port, dead := harness.Port(t), harness.Port(t)
-	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") + cameraYAML("b", fmt.Sprintf("rtsp://127.0.0.1:%d/b", dead), "", "tcp", "", "")
+	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") +
+		cameraYAML("b", fmt.Sprintf("rtsp://127.0.0.1:%d/b", dead), "", "tcp", "", "")
 	s := newSite(t, cameras, fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d'}", port),
 		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, homesSecret),
 		"file: {path: lines.jsonl}")
 	lines := filepath.Join(s.dir, "lines.jsonl")
-	conf := s.write("mosquitto.conf", fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nuser root\nmax_queued_messages 0\npersistence true\npersistence_location %s/\n", port, s.dir))
+	conf := s.write("mosquitto.conf",
+		fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nuser root\nmax_queued_messages 0\npersistence "+
+			"true\npersistence_location %s/\n", port, s.dir))
 	listen := func(args ...string) *program {
-		return start(t, sub, append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(port), "-q", "1", "-F", "%t %p"}, args...)...)
+		return start(t, sub, append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(port), "-q", "1", "-F", "%t %p"},
+			args...)...)
 	}
 	broker := func() *program {
 		p := start(t, mosquitto, "-c", conf, "-v")
@@ -147,7 +156,8 @@ func TestOtherHomesOfEvents(t *testing.T) {
 		return p
 	}
 	lies := func(topic string) string { // what is retained
-		out, _ := exec.Command(sub, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-t", topic, "-C", "1", "-W", "3").Output()
+		out, _ := exec.Command(sub, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-t", topic, "-C", "1", "-W",
+			"3").Output()
 		return strings.TrimSpace(string(out))
 	}
 	const prefix = "vmsbridge/bridge-1/"
@@ -163,7 +173,8 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	require.True(t, one.put(t.Context(), vms.TypeMotion, began, true))
 	until(t, 20*time.Second, "motion at the broker", func() bool { return lies(prefix+"a/motion") == "ON" })
 	s.bridge.kill()
-	until(t, 20*time.Second, "the broker to say that the bridge is gone", func() bool { return lies(prefix+"status") == "offline" })
+	until(t, 20*time.Second, "the broker to say that the bridge is gone",
+		func() bool { return lies(prefix+"status") == "offline" })
 	heard[0].kill()
 	require.NoError(t, b.cmd.Process.Signal(syscall.SIGTERM))
 	until(t, 20*time.Second, "the broker's end", func() bool { return !b.running() })
@@ -244,14 +255,16 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	require.Equal(t, "OFF", lies(prefix+"a/motion"), "no motion stays behind that has ended")
 	require.Equal(t, "online", lies(prefix+"status"))
 	require.Equal(t, "OFF", lies(prefix+"a/connectivity"))
-	t.Logf("%d kills: %d and %d events taken; the hook had %d, the broker %d", kills, len(one.taken), len(two.taken), hooked.len(), brought.len())
+	t.Logf("%d kills: %d and %d events taken; the hook had %d, the broker %d", kills, len(one.taken), len(two.taken),
+		hooked.len(), brought.len())
 
 	// The configuration changes while the bridge runs: another camera, and no hook any more.
 	s.set("webhooks:", "# webhooks:")
 	s.set("file: {", "# file: {")
 	s.set("  - {id: \"b\"", "  - {id: \"c\"")
 	require.NoError(t, s.bridge.cmd.Process.Signal(syscall.SIGHUP))
-	until(t, 20*time.Second, "the new camera at the broker", func() bool { return lies(prefix+"c/motion") == "OFF" && lies(prefix+"b/motion") == "" })
+	until(t, 20*time.Second, "the new camera at the broker",
+		func() bool { return lies(prefix+"c/motion") == "OFF" && lies(prefix+"b/motion") == "" })
 	require.NotContains(t, s.metrics(), "webhook/hook")
 	require.NotContains(t, s.metrics(), "file/lines.jsonl")
 	s.bridge.stop(10 * time.Second)

@@ -37,16 +37,21 @@ func TestHostilePeers(t *testing.T) {
 	}
 	asShipped(t)
 	camera := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", harness.Port(t))
-	start(t, "camsim", "--listen", strings.Split(camera, "/")[2], "--path", "/cam", "--codec", "h264", "--size", "320x176", "--fps", "5", "--length", "20").
+	start(t, "camsim", "--listen", strings.Split(camera, "/")[2], "--path", "/cam", "--codec", "h264", "--size",
+		"320x176", "--fps", "5", "--length", "20").
 		line("camsim ready", time.Minute)
 	good := cameraYAML("good", camera, "", "tcp", "", "")
 
 	// Each is one bridge. yaml is its further sections, then its further cameras.
 	for name, yaml := range map[string]func(*testing.T, *peers) (sections, cameras string){
-		"answers without end":                withoutEnd,
-		"fragments without payload":          fragments,
-		"a broker, MQTT 5, TLS":              func(t *testing.T, p *peers) (string, string) { return broker(t, p, "5", 0) },
-		"a broker, MQTT 3.1.1, in the clear": func(t *testing.T, p *peers) (string, string) { return broker(t, p, "3.1.1", 3) },
+		"answers without end":       withoutEnd,
+		"fragments without payload": fragments,
+		"a broker, MQTT 5, TLS": func(t *testing.T, p *peers) (string, string) {
+			return broker(t, p, "5", 0)
+		},
+		"a broker, MQTT 3.1.1, in the clear": func(t *testing.T, p *peers) (string, string) {
+			return broker(t, p, "3.1.1", 3)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,8 +60,10 @@ func TestHostilePeers(t *testing.T) {
 			sections, cameras := yaml(t, p)
 			s := &site{t: t, dir: t.TempDir(), local: fmt.Sprintf("http://127.0.0.1:%d", port)}
 			s.write("lan.token", lanToken)
-			s.yaml = s.write("vmsbridge.yaml", fmt.Sprintf("bridge: {id: b, account: a, data: %q}\nclock: {wait: 0s}\nstills: {max_size: 64MiB}\n"+
-				"api: {listen: \"127.0.0.1:%d\", tokens: [{name: lan, token_file: lan.token}]}\n%s\ncameras:\n%s", s.path("bridge"), port, sections, good+cameras))
+			s.yaml = s.write("vmsbridge.yaml",
+				fmt.Sprintf("bridge: {id: b, account: a, data: %q}\nclock: {wait: 0s}\nstills: {max_size: 64MiB}\n"+
+					"api: {listen: \"127.0.0.1:%d\", tokens: [{name: lan, token_file: lan.token}]}\n%s\ncameras:\n%s",
+					s.path("bridge"), port, sections, good+cameras))
 			s.startBridge()
 			until(t, 20*time.Second, "pictures", func() bool { return s.pictures()["good"] > 20 })
 			quiet, before := s.bridge.whole(), s.pictures()["good"]
@@ -67,9 +74,11 @@ func TestHostilePeers(t *testing.T) {
 			}
 			until(t, 30*time.Second, "all peers to have been met", func() bool { return p.met.Load() >= p.all })
 			most = max(most, s.bridge.whole())
-			t.Logf("%d MiB before, %d at most; %d peers were met %d times, and sent %d KiB", quiet, most, p.all, p.met.Load(), p.sent.Load()>>10)
+			t.Logf("%d MiB before, %d at most; %d peers were met %d times, and sent %d KiB", quiet, most, p.all,
+				p.met.Load(), p.sent.Load()>>10)
 			require.Less(t, most-quiet, mostForPeer)
-			until(t, 20*time.Second, "more pictures of the good camera", func() bool { return s.pictures()["good"] > before+10 })
+			until(t, 20*time.Second, "more pictures of the good camera",
+				func() bool { return s.pictures()["good"] > before+10 })
 		})
 	}
 }
@@ -153,8 +162,10 @@ func endless(begins, goesOn string) func(net.Conn) error {
 // withoutEnd is four cameras, a service and a webhook's target.
 func withoutEnd(_ *testing.T, p *peers) (sections, cameras string) {
 	rtsp, header := "RTSP/1.0 200 OK\r\nCSeq: 1\r\n", strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 60)
-	for i, c := range [][2]string{{rtsp, header}, {rtsp + "X-A: ", strings.Repeat("a", 60_000)}, {"", "$\x00\xff\xff" + strings.Repeat("z", 65535)},
-		{rtsp + "Content-Type: application/sdp\r\nContent-Length: 2000000000\r\n\r\n", "a=x:" + strings.Repeat("y", 60_000)}} {
+	for i, c := range [][2]string{{rtsp, header}, {rtsp + "X-A: ", strings.Repeat("a", 60_000)},
+		{"", "$\x00\xff\xff" + strings.Repeat("z", 65535)},
+		{rtsp + "Content-Type: application/sdp\r\nContent-Length: 2000000000\r\n\r\n", "a=x:" +
+			strings.Repeat("y", 60_000)}} {
 		cameras += fmt.Sprintf("  - {id: c%d, url: \"rtsp://%s/x\"}\n", i, p.listen(endless(c[0], c[1])))
 	}
 	service := p.listen(endless("HTTP/1.1 200 OK\r\n\r\n{\"a\":\"", strings.Repeat("y", 60_000)))
@@ -177,7 +188,8 @@ func fragments(t *testing.T, p *peers) (sections, cameras string) {
 }
 
 func fragmentCamera(c net.Conn, codec, fragment string) error {
-	sdp := "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 " + codec + "/90000\r\na=control:x\r\n"
+	sdp := "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 " + codec +
+		"/90000\r\na=control:x\r\n"
 	var media net.Conn // by UDP
 	for buf := make([]byte, 4096); ; {
 		n, err := c.Read(buf)
@@ -190,7 +202,8 @@ func fragmentCamera(c net.Conn, codec, fragment string) error {
 			v, _, _ := strings.Cut(after, "\r\n")
 			return v
 		}
-		answer, body := "RTSP/1.0 200 OK\r\nCSeq: "+value("CSeq")+"\r\nSession: 1\r\nPublic: DESCRIBE, SETUP, PLAY, TEARDOWN\r\n", ""
+		answer, body := "RTSP/1.0 200 OK\r\nCSeq: "+value("CSeq")+"\r\nSession: 1\r\nPublic: DESCRIBE, SETUP, PLAY, "+
+			"TEARDOWN\r\n", ""
 		switch method, _, _ := strings.Cut(request, " "); method {
 		case "DESCRIBE":
 			body = sdp

@@ -37,11 +37,13 @@ type load struct {
 
 const loadCamera = "cam"
 
-// report sends events one after the other until ctx ends. writer makes them differ from those of others.
+// report sends events one after the other until ctx ends. writer makes them differ from those of
+// others.
 func (l *load) report(ctx context.Context, writer int) {
 	for n := 0; ctx.Err() == nil; n++ {
 		at := l.began.Add(time.Duration(time.Since(l.began).Milliseconds()*10+int64(writer)) * time.Millisecond)
-		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: l.account, ActorID: loadCamera,
+		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at),
+			AccountID: l.account, ActorID: loadCamera,
 			ActorAccountID: l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.load"}
 		ev.SetData(vms.CreatorDetails("e2e.load", vms.CreatorInfo{ID: "e2e.load", Vendor: "e2e"}))
 		id := ev.NaturalID()
@@ -68,7 +70,8 @@ func (l *load) report(ctx context.Context, writer int) {
 // watch asks for the newest image again and again, and remembers each.
 func (l *load) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		code, header, body := l.ask(ctx, http.MethodGet, vms.ImageURL("", loadCamera, vms.ImagePreview, vms.OpBefore, time.Now().UTC()), nil)
+		code, header, body := l.ask(ctx, http.MethodGet, vms.ImageURL("", loadCamera, vms.ImagePreview, vms.OpBefore,
+			time.Now().UTC()), nil)
 		if at, err := vms.ParseTime(header.Get("X-Vms-Timestamp")); code == http.StatusOK && err == nil {
 			l.mu.Lock()
 			l.images[at.Time] = sha256.Sum256(body)
@@ -98,8 +101,9 @@ func (l *load) ask(ctx context.Context, method, path string, body []byte) (int, 
 	return res.StatusCode, res.Header, answer
 }
 
-// TestKilledAgainAndAgain kills the bridge under load at any moment. No event that it took is lost, none is twice at the
-// service, no image has other bytes than before, and both stores are found in order each time.
+// TestKilledAgainAndAgain kills the bridge under load at any moment. No event that it took is lost,
+// none is twice at the service, no image has other bytes than before, and both stores are found in
+// order each time.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	kills := 10
@@ -114,7 +118,8 @@ func TestTorture(t *testing.T) {
 	torture(t, 5*time.Minute, func(t *testing.T, end time.Time, seed uint64) { killAgain(t, 1, end, seed) })
 }
 
-// torture runs one life after the other, each with a seed of its own and at most for a time, until TORTURE_FOR is over.
+// torture runs one life after the other, each with a seed of its own and at most for a time, until
+// TORTURE_FOR is over.
 func torture(t *testing.T, most time.Duration, life func(t *testing.T, end time.Time, seed uint64)) {
 	if os.Getenv("TORTURE_FOR") == "" {
 		t.Skip("this goes on for hours: scripts/torture runs it")
@@ -138,7 +143,8 @@ func torture(t *testing.T, most time.Duration, life func(t *testing.T, end time.
 func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	s := newSite(t, cameraYAML(loadCamera, sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
-	l := &load{local: s.local, account: s.account, began: time.Now().UTC().Truncate(time.Millisecond), tried: map[string]bool{}, acked: map[string]bool{}, images: map[time.Time][sha256.Size]byte{}}
+	l := &load{local: s.local, account: s.account, began: time.Now().UTC().Truncate(time.Millisecond),
+		tried: map[string]bool{}, acked: map[string]bool{}, images: map[time.Time][sha256.Size]byte{}}
 	ctx, stop := context.WithCancel(t.Context())
 	var others sync.WaitGroup
 	defer func() { stop(); others.Wait() }()
@@ -195,7 +201,8 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 		require.Equal(t, sum, sha256.Sum256(body), "the image of %v has other bytes", when)
 		same++
 	}
-	t.Logf("%d kills: %d events sent, %d promised, %d at the service; %d of %d images are still there", n, len(l.tried), len(l.acked), len(at), same, len(l.images))
+	t.Logf("%d kills: %d events sent, %d promised, %d at the service; %d of %d images are still there", n, len(l.tried),
+		len(l.acked), len(at), same, len(l.images))
 	require.NotEmpty(t, l.acked)
 	require.NotZero(t, same)
 	s.bridge.stop(10 * time.Second)

@@ -26,8 +26,9 @@ func (s *site) login(typed string, args ...string) (out string, err error) {
 	return b.String(), err
 }
 
-// TestABridgeThatSomebodySignsIn: it records before anybody has signed it in, reports once somebody has, and goes on recording
-// when the service takes the sign-in back, which it shows in its health, its metrics and its log.
+// TestABridgeThatSomebodySignsIn: it records before anybody has signed it in, reports once somebody
+// has, and goes on recording when the service takes the sign-in back, which it shows in its health,
+// its metrics and its log.
 func TestABridgeThatSomebodySignsIn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", ""))
@@ -35,7 +36,8 @@ func TestABridgeThatSomebodySignsIn(t *testing.T) {
 	s.signUp()
 	s.startBridge()
 	recorded := func() (at string) {
-		code, header, _ := get(t, s.local+vms.ImageURL("", "gate", vms.ImagePreview, vms.OpBefore, time.Now().Add(time.Hour)), lanToken)
+		code, header, _ := get(t, s.local+vms.ImageURL("", "gate", vms.ImagePreview, vms.OpBefore,
+			time.Now().Add(time.Hour)), lanToken)
 		if code != http.StatusOK {
 			return ""
 		}
@@ -43,7 +45,8 @@ func TestABridgeThatSomebodySignsIn(t *testing.T) {
 	}
 	until(t, 30*time.Second, "the first still", func() bool { return recorded() != "" })
 	said := func() string { return strings.Join(s.health().Problems, "\n") }
-	until(t, 10*time.Second, "the bridge to say that nobody has signed in", func() bool { return strings.Contains(said(), "nobody has signed in") })
+	until(t, 10*time.Second, "the bridge to say that nobody has signed in",
+		func() bool { return strings.Contains(said(), "nobody has signed in") })
 	require.Contains(t, s.metrics(), "vmsbridge_agent_signed_in 0")
 
 	out, err := s.login("admin@localhost\nnot the password\n")
@@ -69,7 +72,8 @@ func TestABridgeThatSomebodySignsIn(t *testing.T) {
 			command(t, "vmscloud", "token", "revoke", "--data", s.path("cloud"), id)
 		}
 	}
-	until(t, 60*time.Second, "the bridge to say that it is not let in", func() bool { return strings.Contains(said(), "vmsbridge login") })
+	until(t, 60*time.Second, "the bridge to say that it is not let in",
+		func() bool { return strings.Contains(said(), "vmsbridge login") })
 	until(t, 30*time.Second, "the tunnel to end", func() bool { return s.health().Tunnel == "down" })
 	require.Contains(t, s.metrics(), "vmsbridge_agent_signed_in 0")
 	before := recorded()

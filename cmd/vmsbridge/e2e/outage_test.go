@@ -12,19 +12,21 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// sceneCamera starts a camera of ours that draws a scene in which a person walks, and returns its address.
+// sceneCamera starts a camera of ours that draws a scene in which a person walks, and returns its
+// address.
 func sceneCamera(t *testing.T, codec string, more ...string) string {
 	t.Helper()
 	needProgram(t, "ffmpeg", "ffmpeg")
 	port := harness.Port(t)
-	cam := start(t, "camsim", append([]string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", codec}, more...)...)
+	cam := start(t, "camsim",
+		append([]string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", codec}, more...)...)
 	address := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port)
 	cam.line(address, 60*time.Second)
 	return address
 }
 
-// TestEventsSurviveAnOutageAndAKill: the service is away while motion goes on, the bridge is killed in between, and in the
-// end the service has every event of the bridge's journal, once.
+// TestEventsSurviveAnOutageAndAKill: the service is away while motion goes on, the bridge is killed
+// in between, and in the end the service has every event of the bridge's journal, once.
 func TestEventsSurviveAnOutageAndAKill(t *testing.T) {
 	t.Parallel()
 	const user, password = "admin", "secret-camera-password"

@@ -36,8 +36,10 @@ func openBrowser(t *testing.T) *browser {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
+	ctx, cancel = chromedp.NewExecAllocator(ctx,
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+			chromedp.Flag("ignore-certificate-errors", true),
+			chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -101,8 +103,9 @@ func (b *browser) press(what string) {
 	b.shows(`(window.pressed = document.querySelector("` + what + `"), pressed?.click(), !!pressed)`)
 }
 
-// plain finds what a reader of little sight or without a mouse stumbles over: text that is hard to tell from its background
-// (WCAG 2.2, 1.4.3), controls and pictures without a name, and a page wider than its window.
+// plain finds what a reader of little sight or without a mouse stumbles over: text that is hard to
+// tell from its background (WCAG 2.2, 1.4.3), controls and pictures without a name, and a page
+// wider than its window.
 const plain = `(() => {
 	const wrong = [], probe = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 	const rgba = (color) => { probe.clearRect(0, 0, 1, 1); probe.fillStyle = color; probe.fillRect(0, 0, 1, 1); return [...probe.getImageData(0, 0, 1, 1).data]; };
@@ -123,8 +126,8 @@ const plain = `(() => {
 	return wrong;
 })()`
 
-// looks holds a view, at a monitor's and a phone's width, light and dark, against plain, and keeps a picture of each where
-// VMS_SCREENSHOTS names a folder.
+// looks holds a view, at a monitor's and a phone's width, light and dark, against plain, and keeps
+// a picture of each where VMS_SCREENSHOTS names a folder.
 func (b *browser) looks(name string) {
 	b.t.Helper()
 	for _, width := range []int64{1280, 390} {
@@ -135,19 +138,22 @@ func (b *browser) looks(name string) {
 			if dir := os.Getenv("VMS_SCREENSHOTS"); dir != "" {
 				picture, err := chromedp.Run(b, chromedp.FullScreenshot(90))
 				require.NoError(b.t, err)
-				require.NoError(b.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.jpg", name, width, scheme)), picture, 0o600))
+				require.NoError(b.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.jpg", name, width, scheme)),
+					picture, 0o600))
 			}
 		}
 	}
 	b.do(chromedp.EmulateViewport(1280, 800))
 }
 
-// TestThePage: someone on the LAN signs in with a browser, by a token and as a user, and sees the cameras, what is wrong and what happened.
+// TestThePage: someone on the LAN signs in with a browser, by a token and as a user, and sees the
+// cameras, what is wrong and what happened.
 func TestThePage(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t)
 	const evil = `<script>document.title="stolen"</script>`
-	cameras := cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "") + cameraYAML("gone", "rtsp://127.0.0.1:1/none", "", "auto", "", "")
+	cameras := cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "") +
+		cameraYAML("gone", "rtsp://127.0.0.1:1/none", "", "auto", "", "")
 	s := newSite(t, strings.Replace(cameras, "Camera gate", strings.ReplaceAll(evil, `"`, `\"`), 1))
 	s.startBridge()
 	until(t, 60*time.Second, "motion", func() bool { return len(s.events("gate", vms.TypeMotion)) > 0 })
@@ -160,9 +166,11 @@ func TestThePage(t *testing.T) {
 	ask[bool](b, `document.querySelector("#token").closest("details").open = true`)
 	b.types("#token", "not-the-token-at-all\n")
 	b.shows(`document.querySelector("#refusal").textContent.includes("api.tokens")`)
-	until(t, 20*time.Second, "the console to tell of the 401", func() bool { return strings.Contains(b.console(), "401") })
+	until(t, 20*time.Second, "the console to tell of the 401",
+		func() bool { return strings.Contains(b.console(), "401") })
 
-	// The wall, in the order of the configuration, what is wrong in the words of vmsbridge status, text from outside as text.
+	// The wall, in the order of the configuration, what is wrong in the words of vmsbridge status,
+	// text from outside as text.
 	ask[bool](b, `document.querySelector("#token").closest("details").open = true`)
 	b.types("#token", lanToken+"\n")
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
@@ -176,7 +184,8 @@ func TestThePage(t *testing.T) {
 	require.Equal(t, 403, code)
 	require.Contains(t, string(body), "sign in as one")
 
-	// What stays is not made anew: whoever stands on a camera with the keyboard still does when its next still comes.
+	// What stays is not made anew: whoever stands on a camera with the keyboard still does when its
+	// next still comes.
 	ask[bool](b, `(window.tile = document.querySelector('[data-id="gate"] a'), tile.focus(), window.src = tile.querySelector("img").src, true)`)
 	b.shows(`tile.querySelector("img").src !== src && document.activeElement === tile && tile.isConnected`)
 
@@ -236,6 +245,7 @@ func TestThePage(t *testing.T) {
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
 
 	for line := range strings.Lines(b.console()) {
-		require.Contains(t, line, "the server responded with a status of 4", "the console says more than that something was refused or not there")
+		require.Contains(t, line, "the server responded with a status of 4",
+			"the console says more than that something was refused or not there")
 	}
 }

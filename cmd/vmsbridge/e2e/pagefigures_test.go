@@ -31,7 +31,8 @@ func (p *program) processorTime() time.Duration {
 	return time.Duration(ticks) * time.Second / 100
 }
 
-// TestFiguresOfThePage prints the table of agent/web/README.md, and with VMS_SCREENSHOTS the README's pictures:
+// TestFiguresOfThePage prints the table of agent/web/README.md, and with VMS_SCREENSHOTS the
+// README's pictures:
 //
 //	VMS_FIGURES=1 go test ./cmd/vmsbridge/e2e -run FiguresOfThePage -v
 func TestFiguresOfThePage(t *testing.T) {
@@ -40,7 +41,8 @@ func TestFiguresOfThePage(t *testing.T) {
 	}
 	asShipped(t)
 	const span = 20 * time.Second
-	t.Log("cameras | first load | weight, requests | wall complete | requests in 20 s | page open | closed | hidden: requests")
+	t.Log("cameras | first load | weight, requests | wall complete | requests in 20 s | page open | closed | hidden: " +
+		"requests")
 	for _, n := range []int{3, 16, 64} {
 		b := openBrowser(t)
 		s := newSite(t, figureCameras(t, n))
@@ -76,7 +78,8 @@ func TestFiguresOfThePage(t *testing.T) {
 		hidden := spent()
 		later := ask[int](b, `performance.getEntriesByType("resource").length`)
 		share := func(d time.Duration) string { return fmt.Sprintf("%.1f %%", 100*d.Seconds()/span.Seconds()) }
-		t.Logf("%d | %.0f ms | %.0f kB, %d | %.0f ms | %d | %s | %s | %s: %d", n, load, weight/1000, requests, wall, asked, share(open),
+		t.Logf("%d | %.0f ms | %.0f kB, %d | %.0f ms | %d | %s | %s | %s: %d", n, load, weight/1000, requests, wall,
+			asked, share(open),
 			share(closed), share(hidden), later)
 		s.bridge.stop(20 * time.Second)
 		s.cloud.kill()
@@ -89,15 +92,18 @@ func figureCameras(t *testing.T, n int) string {
 	var yaml strings.Builder
 	if n == 3 {
 		for i, scene := range []string{"person", "street+walker", "yard+walker"} {
-			yaml.WriteString(cameraYAML(fmt.Sprintf("c%d", i), sceneCamera(t, "mjpeg", "--scene", scene, "--seed", strconv.Itoa(i+3)), "", "auto", "", ""))
+			yaml.WriteString(cameraYAML(fmt.Sprintf("c%d", i),
+				sceneCamera(t, "mjpeg", "--scene", scene, "--seed", strconv.Itoa(i+3)), "", "auto", "", ""))
 		}
-		return strings.NewReplacer("Camera c0", "Front door", "Camera c1", "Street", "Camera c2", "Yard").Replace(yaml.String())
+		return strings.NewReplacer("Camera c0", "Front door", "Camera c1", "Street", "Camera c2",
+			"Yard").Replace(yaml.String())
 	}
 	port := harness.Port(t)
 	args := []string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--codec", "mjpeg", "--fps", "2"}
 	for i := range n {
 		args = append(args, "--path", fmt.Sprintf("/c%d", i))
-		yaml.WriteString(cameraYAML(fmt.Sprintf("c%d", i), fmt.Sprintf("rtsp://127.0.0.1:%d/c%d", port, i), "", "tcp", "", ""))
+		yaml.WriteString(cameraYAML(fmt.Sprintf("c%d", i), fmt.Sprintf("rtsp://127.0.0.1:%d/c%d", port, i), "", "tcp",
+			"", ""))
 	}
 	start(t, "camsim", args...).line("camsim ready", time.Minute)
 	return yaml.String()
@@ -106,7 +112,8 @@ func figureCameras(t *testing.T, n int) string {
 // pictures keeps one of each view, small enough for the README.
 func (b *browser) pictures(s *site, dir string) {
 	b.t.Helper()
-	for name, to := range map[string]string{"wall": "#/", "events": "#/events", "camera": "#/camera/c0", "health": "#/health"} {
+	for name, to := range map[string]string{"wall": "#/", "events": "#/events", "camera": "#/camera/c0",
+		"health": "#/health"} {
 		b.do(chromedp.EmulateViewport(960, 600), chromedp.Navigate(s.local+"/"+to))
 		b.shows(`[...document.querySelectorAll("main img")].some((i) => i.naturalWidth > 100) || location.hash === "#/health"`)
 		b.shows(`document.querySelector("#bars, #cameras img, #events img, #figures div") !== null`)

@@ -20,8 +20,9 @@ import (
 	"vmsbridge/scripts/harness"
 )
 
-// bin is the folder of the programs under test. They are built once, and with the race detector if the tests are; or they are
-// those of $VMSBRIDGE_TEST_PROGRAMS, a folder with all of them, which may be for another machine (scripts/emulate).
+// bin is the folder of the programs under test. They are built once, and with the race detector if
+// the tests are; or they are those of $VMSBRIDGE_TEST_PROGRAMS, a folder with all of them, which
+// may be for another machine (scripts/emulate).
 var bin = os.Getenv("VMSBRIDGE_TEST_PROGRAMS")
 
 func TestMain(m *testing.M) {
@@ -49,7 +50,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// asShipped makes the rest of the test use programs without the race detector, for figures that users would see.
+// asShipped makes the rest of the test use programs without the race detector, for figures that
+// users would see.
 func asShipped(t *testing.T) {
 	t.Helper()
 	if !harness.Race {
@@ -72,7 +74,8 @@ type program struct {
 	log bytes.Buffer
 }
 
-// start runs a program of ours (a bare name) or of the system's (a path). It is killed at the end of the test.
+// start runs a program of ours (a bare name) or of the system's (a path). It is killed at the end
+// of the test.
 func start(t *testing.T, name string, args ...string) *program {
 	t.Helper()
 	path := name
@@ -119,7 +122,8 @@ func (p *program) kill() {
 	<-p.done
 }
 
-// stop ends the process as a service manager would, and requires that it ends in order and in time, which is stretched.
+// stop ends the process as a service manager would, and requires that it ends in order and in time,
+// which is stretched.
 func (p *program) stop(within time.Duration) {
 	p.t.Helper()
 	within = stretched(within)
@@ -184,8 +188,8 @@ func try(t *testing.T, name string, args ...string) (stdout, stderr string, code
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// stretched is a time that is right for a machine with a processor for whoever wants one, made as many times longer as there are more that
-// want one now.
+// stretched is a time that is right for a machine with a processor for whoever wants one, made as
+// many times longer as there are more that want one now.
 func stretched(d time.Duration) time.Duration {
 	raw, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

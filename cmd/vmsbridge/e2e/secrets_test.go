@@ -57,7 +57,8 @@ func (l *leaks) find(what, secret string) {
 	l.t.Helper()
 	require.GreaterOrEqual(l.t, len(secret), 8, what)
 	quoted := fmt.Sprintf("%q", secret)
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), quoted[1 : len(quoted)-1],
+	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret),
+		base64.StdEncoding.EncodeToString([]byte(secret)), quoted[1 : len(quoted)-1],
 		base64.StdEncoding.EncodeToString([]byte("viewer:" + secret))}
 	for name, text := range l.texts {
 		for _, form := range forms {
@@ -68,12 +69,13 @@ func (l *leaks) find(what, secret string) {
 	}
 }
 
-// TestNoSecretIsTold runs a whole site at debug level, with a secret wherever one can be and with much that goes wrong, and looks for
-// them in all that the bridge and its commands say and keep.
+// TestNoSecretIsTold runs a whole site at debug level, with a secret wherever one can be and with
+// much that goes wrong, and looks for them in all that the bridge and its commands say and keep.
 func TestNoSecretIsTold(t *testing.T) {
 	t.Parallel()
 	port := harness.Port(t)
-	cam := start(t, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "mjpeg", "--size", "320x176", "--fps", "5", "--auth", "digest",
+	cam := start(t, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "mjpeg",
+		"--size", "320x176", "--fps", "5", "--auth", "digest",
 		"--user", "viewer", "--password", gatePassword)
 	cam.line("camsim ready", time.Minute)
 	address := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port)
@@ -81,10 +83,12 @@ func TestNoSecretIsTold(t *testing.T) {
 	talker := tellAll(t, toldPassword)
 	var talkers string
 	for _, where := range []string{"away", "realm", "status", "control"} {
-		talkers += "  - {id: " + where + ", url: \"" + talker + "/" + where + "\", transport: tcp, username: viewer, password: \"" + yardPassword + "\"}\n"
+		talkers += "  - {id: " + where + ", url: \"" + talker + "/" + where +
+			"\", transport: tcp, username: viewer, password: \"" + yardPassword + "\"}\n"
 	}
 	s := newSite(t, cameraYAML("gate", address, "", "tcp", "viewer", "gate.password")+
-		"  - {id: yard, url: \""+address+"\", username: viewer, password: \""+yardPassword+"\"} # "+hookToken+"\n"+talkers,
+		"  - {id: yard, url: \""+address+"\", username: viewer, password: \""+yardPassword+"\"} # "+
+		hookToken+"\n"+talkers,
 		fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d', username: bridge, password: %q}", dead, brokerPassword),
 		fmt.Sprintf("webhooks: [{id: hook, url: 'http://127.0.0.1:%d/%s', secret: %s}]", dead, hookPath, hookSecret))
 	s.write("gate.password", gatePassword+"\n")
@@ -93,7 +97,8 @@ func TestNoSecretIsTold(t *testing.T) {
 	key := s.certify("cert.pem", "key.pem")
 	s.set("api: {listen:", "api: {tls: {cert: cert.pem, key: key.pem}, listen:")
 	s.local = strings.Replace(s.local, "http:", "https:", 1)
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := &http.Client{Timeout: 20 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	ask := func(method, path, token string, form url.Values) (code int, body []byte) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), method, s.local+path, strings.NewReader(form.Encode()))
@@ -132,7 +137,8 @@ func TestNoSecretIsTold(t *testing.T) {
 	code, body := ask("POST", "/g/aaa/reset_password", "", url.Values{"token": {first}, "password": {userPassword}})
 	require.Equal(t, http.StatusOK, code, "%s", body)
 	l.add("password set", body)
-	code, body = ask("POST", "/g/aaa/authenticate", "", url.Values{"username": {"admin@localhost"}, "password": {wrongPassword}})
+	code, body = ask("POST", "/g/aaa/authenticate", "",
+		url.Values{"username": {"admin@localhost"}, "password": {wrongPassword}})
 	require.NotEqual(t, http.StatusOK, code)
 	l.add("sign-in refused", body)
 	code, body = ask("GET", "/api/v3.0/cameras", wrongPassword, nil)
@@ -140,12 +146,18 @@ func TestNoSecretIsTold(t *testing.T) {
 	l.add("token refused", body)
 
 	var schemas []string
-	for _, name := range []string{"creatorDetails", "deviceCloudStatusUpdate", "deviceCloudPreviousStatus", "deviceOperationUpdate", "resourceDetails", "fullFrameImageUrl", "objectDetection"} {
+	for _, name := range []string{"creatorDetails", "deviceCloudStatusUpdate", "deviceCloudPreviousStatus",
+		"deviceOperationUpdate", "resourceDetails", "fullFrameImageUrl", "objectDetection"} {
 		schemas = append(schemas, "data.vms."+name+".v1")
 	}
 	events := func(actor string) string {
-		return "/api/v3.0/events?" + url.Values{"actor": {actor}, "type__in": {strings.Join([]string{vms.TypeMotion, vms.TypeDeviceStatus, "vms.deviceOperationEvent.v1"}, ",")},
-			"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000Z"}, "include": {strings.Join(schemas, ",")}}.Encode()
+		return "/api/v3.0/events?" +
+			url.Values{"actor": {actor},
+				"type__in": {strings.Join([]string{vms.TypeMotion, vms.TypeDeviceStatus, "vms.deviceOperationEvent.v1"},
+					",")},
+				"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"},
+				"startTimestamp__lte": {"2100-01-01T00:00:00.000Z"},
+				"include":             {strings.Join(schemas, ",")}}.Encode()
 	}
 	until(t, 90*time.Second, "motion, and a refusal by the camera", func() bool {
 		code, gate := ask("GET", events("camera:gate"), localToken, nil)
@@ -162,12 +174,14 @@ func TestNoSecretIsTold(t *testing.T) {
 	s.write("vmsbridge.yaml", good)
 	said("reload", "service", "reload", "-c", s.yaml)
 
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/", "/api/v3.0/cameras?include=status", events("camera:gate"), events("camera:yard"), events("bridge:bridge-1"),
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/", "/api/v3.0/cameras?include=status",
+		events("camera:gate"), events("camera:yard"), events("bridge:bridge-1"),
 		"/nothing?token=x"} {
 		_, body := ask("GET", path, localToken, nil)
 		l.add("GET "+path[:min(len(path), 24)], body)
 	}
-	require.Contains(t, l.texts["GET "+events("bridge:bridge-1")[:24]], "configurationReload", "the bad edit is an event")
+	require.Contains(t, l.texts["GET "+events("bridge:bridge-1")[:24]], "configurationReload",
+		"the bad edit is an event")
 	for _, actor := range []string{"camera:gate", "camera:yard", "bridge:bridge-1"} {
 		_, _, body = s.get(events(actor))
 		l.add("events at the service", body)
@@ -197,7 +211,8 @@ func TestNoSecretIsTold(t *testing.T) {
 	require.Contains(t, s.bridge.output(), "goroutine ")
 	l.add("the log", []byte(s.bridge.output()))
 	require.NoError(t, filepath.WalkDir(s.path("bridge"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !d.Type().IsRegular() || d.Name() == "first-user.token" { // which is where that token is to be found
+		// which is where that token is to be found
+		if err != nil || d.IsDir() || !d.Type().IsRegular() || d.Name() == "first-user.token" {
 			return err
 		}
 		content, err := os.ReadFile(path)
@@ -206,13 +221,17 @@ func TestNoSecretIsTold(t *testing.T) {
 	}))
 
 	require.Contains(t, l.texts["the log"], "DEBUG")
-	for what, secret := range map[string]string{"the camera's password": gatePassword, "the other camera's password": yardPassword, "the local token": localToken,
-		"the broker's password": brokerPassword, "the hook's secret": hookSecret, "the hook's path": hookPath, "the user's password": userPassword,
-		"a wrong password": wrongPassword, "a misplaced secret": environSecret, "a comment": hookToken, "the service's user's password": "hunter2hunter2",
-		"the first user's token": first, "the key": key, "what a camera tells": toldPassword} {
+	for what, secret := range map[string]string{"the camera's password": gatePassword,
+		"the other camera's password": yardPassword, "the local token": localToken,
+		"the broker's password": brokerPassword, "the hook's secret": hookSecret, "the hook's path": hookPath,
+		"the user's password": userPassword,
+		"a wrong password":    wrongPassword, "a misplaced secret": environSecret, "a comment": hookToken,
+		"the service's user's password": "hunter2hunter2",
+		"the first user's token":        first, "the key": key, "what a camera tells": toldPassword} {
 		l.find(what, secret)
 	}
-	for _, word := range strings.FieldsFunc(s.read(s.path("service.session")), func(r rune) bool { return strings.ContainsRune("\r\n\t \",:{}", r) }) {
+	for _, word := range strings.FieldsFunc(s.read(s.path("service.session")),
+		func(r rune) bool { return strings.ContainsRune("\r\n\t \",:{}", r) }) {
 		if len(word) >= 20 && !strings.Contains(word, "//") {
 			l.find("a word of the session file", word)
 		}
@@ -224,7 +243,8 @@ func (s *site) certify(cert, key string) string {
 	s.t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(s.t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bridge"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bridge"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	require.NoError(s.t, err)

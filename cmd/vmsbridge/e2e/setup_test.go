@@ -48,7 +48,8 @@ func (b *browser) begins(dir, address string) {
 	b.types("#first-password", "hunter2hunter2\n")
 }
 
-// TestFirstStart: from an empty folder to a camera's first motion, its change and its removal, by the page alone.
+// TestFirstStart: from an empty folder to a camera's first motion, its change and its removal, by
+// the page alone.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	const password = "hunter3-of-the-camera"
@@ -171,7 +172,8 @@ func TestFirstStart(t *testing.T) {
 
 	// Who is not signed in sets nothing up.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	for _, call := range [][2]string{{"GET", "/web/cameras"}, {"POST", "/web/cameras"}, {"POST", "/web/cameras:try"}, {"POST", "/web/cameras:search"},
+	for _, call := range [][2]string{{"GET", "/web/cameras"}, {"POST", "/web/cameras"}, {"POST", "/web/cameras:try"},
+		{"POST", "/web/cameras:search"},
 		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"}} {
 		r, err := http.NewRequestWithContext(t.Context(), call[0], address+call[1], strings.NewReader("{}"))
 		require.NoError(t, err)

@@ -38,8 +38,8 @@ type site struct {
 // lanToken opens the bridge's own interface.
 const lanToken = "lan-token-0123456789abcdef"
 
-// newSite makes the service's account and tokens and starts it. cameras is the YAML below "cameras:",
-// more is further sections.
+// newSite makes the service's account and tokens and starts it. cameras is the YAML below
+// "cameras:", more is further sections.
 func newSite(t *testing.T, cameras string, more ...string) *site {
 	t.Helper()
 	return newSiteIn(t, t.TempDir(), cameras, more...)
@@ -51,15 +51,19 @@ func newSiteIn(t *testing.T, dir, cameras string, more ...string) *site {
 	return newSiteWith(t, &site{dir: dir}, nil, cameras, more...)
 }
 
-// newSiteWith is newSiteIn for a site of which the folder and the service's arguments are known, and more arguments of vmscloud init.
+// newSiteWith is newSiteIn for a site of which the folder and the service's arguments are known,
+// and more arguments of vmscloud init.
 func newSiteWith(t *testing.T, s *site, initArgs []string, cameras string, more ...string) *site {
 	t.Helper()
 	s.t, s.cloudPort = t, harness.Port(t)
 	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
 	data := s.path("cloud")
-	s.account = command(t, "vmscloud", append([]string{"init", "--data", data, "--account", "e2e", "--quiet"}, initArgs...)...)
-	s.token = command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--account", s.account, "--quiet")
-	bridgeToken := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--account", s.account, "--quiet")
+	s.account = command(t, "vmscloud", append([]string{"init", "--data", data, "--account", "e2e", "--quiet"},
+		initArgs...)...)
+	s.token = command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--account", s.account,
+		"--quiet")
+	bridgeToken := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--account", s.account,
+		"--quiet")
 	s.write("bridge.token", bridgeToken)
 	s.write("lan.token", lanToken)
 	port := harness.Port(t)
@@ -123,7 +127,9 @@ func (s *site) set(old, new string) {
 
 func (s *site) startCloud() {
 	s.t.Helper()
-	s.cloud = start(s.t, "vmscloud", append([]string{"run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("127.0.0.1:%d", s.cloudPort), "--print-events"}, s.cloudArgs...)...)
+	s.cloud = start(s.t, "vmscloud",
+		append([]string{"run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("127.0.0.1:%d", s.cloudPort),
+			"--print-events"}, s.cloudArgs...)...)
 	until(s.t, 10*time.Second, "the service to answer", func() bool {
 		res, err := http.Get(s.service + "/healthz")
 		if err != nil {
@@ -182,13 +188,14 @@ func conforms(t *testing.T, u *url.URL, res *http.Response, body []byte) {
 	doc.(*openapitest.Doc).Conforms(t, http.MethodGet, u.String(), res, body)
 }
 
-// events lists all of a camera's events of a type at the service, oldest first, by following the pages; none before the bridge has
-// registered the camera there.
+// events lists all of a camera's events of a type at the service, oldest first, by following the
+// pages; none before the bridge has registered the camera there.
 func (s *site) events(camera, kind string) []vms.Event {
 	s.t.Helper()
 	q := url.Values{"actor": {"camera:" + camera}, "type__in": {kind}, "sort": {"+startTimestamp"}, "pageSize": {"7"},
-		"startTimestamp__gte": {"2020-01-01T00:00:00.000+00:00"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"},
-		"include": {"data.vms.fullFrameImageUrl.v1,data.vms.objectDetection.v1,data.vms.deviceCloudStatusUpdate.v1"}}
+		"startTimestamp__gte": {"2020-01-01T00:00:00.000+00:00"},
+		"startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"},
+		"include":             {"data.vms.fullFrameImageUrl.v1,data.vms.objectDetection.v1,data.vms.deviceCloudStatusUpdate.v1"}}
 	var all []vms.Event
 	for {
 		code, _, body := s.get("/api/v3.0/events?" + q.Encode())

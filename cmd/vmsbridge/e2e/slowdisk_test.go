@@ -27,8 +27,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// watched is in the environment of this test's program when it is to become another one whose system calls are asked
-// for: those that change files, to hold them up, or all that witness looks at.
+// watched is in the environment of this test's program when it is to become another one whose
+// system calls are asked for: those that change files, to hold them up, or all that witness looks
+// at.
 const (
 	watched   = "VMSBRIDGE_TEST_WATCHED"
 	toHoldUp  = "hold up"
@@ -41,9 +42,9 @@ const (
 	readOnly = -int64(unix.EROFS)
 )
 
-// startSlow is start of a program each of whose fsyncs takes that much longer than the disk does, which may
-// change at any time: the kernel asks the test before each (seccomp_unotify(2)), which needs no file system of
-// its own and no privileges.
+// startSlow is start of a program each of whose fsyncs takes that much longer than the disk does,
+// which may change at any time: the kernel asks the test before each (seccomp_unotify(2)), which
+// needs no file system of its own and no privileges.
 func startSlow(t *testing.T, delay *atomic.Int64, name string, args ...string) *program {
 	t.Helper()
 	p, listener := startWatched(t, toHoldUp, name, args...)
@@ -98,7 +99,8 @@ type notificationAnswer struct {
 	policy uint32
 }
 
-// holdUp answers each system call that is asked for after a delay: it is to go on. It ends with the program.
+// holdUp answers each system call that is asked for after a delay: it is to go on. It ends with the
+// program.
 func holdUp(listener int, delay *atomic.Int64) {
 	defer unix.Close(listener)
 	for {
@@ -109,7 +111,8 @@ func holdUp(listener int, delay *atomic.Int64) {
 			return
 		}
 		var n notification
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifReceive, uintptr(unsafe.Pointer(&n))); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifReceive,
+			uintptr(unsafe.Pointer(&n))); errno != 0 {
 			continue // whoever asked is gone
 		}
 		go func() {
@@ -124,8 +127,8 @@ func holdUp(listener int, delay *atomic.Int64) {
 	}
 }
 
-// becomeWatched makes this process the program of its command line, after it has handed the test what its system calls
-// are asked for by.
+// becomeWatched makes this process the program of its command line, after it has handed the test
+// what its system calls are asked for by.
 func becomeWatched(how string) error {
 	runtime.LockOSThread() // the one that becomes the program
 	listen := listenToChanges
@@ -144,7 +147,8 @@ func becomeWatched(how string) error {
 	return syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
 }
 
-// listenToChanges lets this thread, and what it becomes, be asked for before it changes a file that is open.
+// listenToChanges lets this thread, and what it becomes, be asked for before it changes a file that
+// is open.
 func listenToChanges() (listener int, err error) {
 	statement := func(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 		return unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no}
@@ -179,7 +183,8 @@ func newLone(t *testing.T, dir, cameras string) *lone {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	port := harness.Port(t)
-	b := &lone{base: fmt.Sprintf("http://127.0.0.1:%d", port), token: lanToken, yaml: filepath.Join(dir, "vmsbridge.yaml")}
+	b := &lone{base: fmt.Sprintf("http://127.0.0.1:%d", port), token: lanToken,
+		yaml: filepath.Join(dir, "vmsbridge.yaml")}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lan.token"), []byte(lanToken), 0o600))
 	require.NoError(t, os.WriteFile(b.yaml, []byte(fmt.Sprintf(`
 bridge: {id: lone, account: acc, data: %q}
@@ -194,8 +199,10 @@ cameras:
 // motions are the camera's motion events, oldest first.
 func (b *lone) motions(t *testing.T, camera string) []vms.Event {
 	t.Helper()
-	q := url.Values{"actor": {"camera:" + camera}, "type__in": {vms.TypeMotion}, "sort": {"+startTimestamp"}, "pageSize": {"100"},
-		"startTimestamp__gte": {"2020-01-01T00:00:00.000+00:00"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"}}
+	q := url.Values{"actor": {"camera:" + camera}, "type__in": {vms.TypeMotion}, "sort": {"+startTimestamp"},
+		"pageSize":            {"100"},
+		"startTimestamp__gte": {"2020-01-01T00:00:00.000+00:00"},
+		"startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"}}
 	code, _, body := get(t, b.base+"/api/v3.0/events?"+q.Encode(), b.token)
 	require.Equal(t, http.StatusOK, code, "%s", body)
 	var page vms.EventPage
@@ -218,7 +225,8 @@ func (b *lone) dropped(t *testing.T) (sum float64) {
 	return sum
 }
 
-// slowest asks for a bridge's health again and again until stop is closed, and tells how long the slowest answer took.
+// slowest asks for a bridge's health again and again until stop is closed, and tells how long the
+// slowest answer took.
 func slowest(base string, stop <-chan struct{}) (worst time.Duration) {
 	client := &http.Client{Timeout: 30 * time.Second}
 	for {
@@ -235,7 +243,8 @@ func slowest(base string, stop <-chan struct{}) (worst time.Duration) {
 	}
 }
 
-// comparison is what a bridge on a slow disk made of some cameras, beside what one on a good disk did.
+// comparison is what a bridge on a slow disk made of some cameras, beside what one on a good disk
+// did.
 type comparison struct {
 	motions, missed, extra int
 	start, end             time.Duration // the worst differences
@@ -244,13 +253,16 @@ type comparison struct {
 }
 
 func (c comparison) String() string {
-	return fmt.Sprintf("%d motions, %d missed, %d more, start off by %v, end by %v, %.0f access units dropped, slowest /healthz %v (control %v)", c.motions, c.missed,
+	return fmt.Sprintf("%d motions, %d missed, %d more, start off by %v, end by %v, %.0f access units dropped, "+
+		"slowest /healthz %v (control %v)", c.motions, c.missed,
 		c.extra, c.start, c.end, c.dropped, c.health.Round(time.Millisecond), c.control.Round(time.Millisecond))
 }
 
-// compare lets bridges, the first of which is on a good disk, watch for a time, calls watched, and then says what each of the others made of it.
-// Motions count that began after the first seconds, and ended a while before the end.
-func compare(t *testing.T, cameras []string, watch, delay time.Duration, watched func(), bridges ...*lone) []comparison {
+// compare lets bridges, the first of which is on a good disk, watch for a time, calls watched, and
+// then says what each of the others made of it. Motions count that began after the first seconds,
+// and ended a while before the end.
+func compare(t *testing.T, cameras []string, watch, delay time.Duration, watched func(),
+	bridges ...*lone) []comparison {
 	t.Helper()
 	stop := make(chan struct{})
 	answers := make([]time.Duration, len(bridges))
@@ -324,8 +336,9 @@ func fourCameras(t *testing.T) (ids []string, yaml string) {
 	return ids, yaml
 }
 
-// TestASlowDiskBlindsNoCamera: each fsync of the bridge takes five seconds, as a card that erases does to it. A bridge on a good disk, which
-// watches the same four cameras, sees no more than it does, at the same times.
+// TestASlowDiskBlindsNoCamera: each fsync of the bridge takes five seconds, as a card that erases
+// does to it. A bridge on a good disk, which watches the same four cameras, sees no more than it
+// does, at the same times.
 func TestASlowDiskBlindsNoCamera(t *testing.T) {
 	t.Parallel()
 	const delay = 5 * time.Second
@@ -354,8 +367,9 @@ func TestASlowDiskBlindsNoCamera(t *testing.T) {
 	require.NotContains(t, said, "slow")
 }
 
-// TestSlowDiskTable measures, for $SLOWDISK_FOR a line, what fsyncs of several lengths cost, and, with $SLOWDISK_OLD, a folder with the programs of another
-// version, the same of that one beside it.
+// TestSlowDiskTable measures, for $SLOWDISK_FOR a line, what fsyncs of several lengths cost, and,
+// with $SLOWDISK_OLD, a folder with the programs of another version, the same of that one beside
+// it.
 func TestSlowDiskTable(t *testing.T) {
 	watch, err := time.ParseDuration(os.Getenv("SLOWDISK_FOR"))
 	if err != nil {
@@ -365,7 +379,8 @@ func TestSlowDiskTable(t *testing.T) {
 		t.Run(delay.String(), func(t *testing.T) {
 			ids, yaml := fourCameras(t)
 			dir, now := t.TempDir(), bin
-			bridges := []*lone{newLone(t, filepath.Join(dir, "control"), yaml), newLone(t, filepath.Join(dir, "slow"), yaml)}
+			bridges := []*lone{newLone(t, filepath.Join(dir, "control"), yaml),
+				newLone(t, filepath.Join(dir, "slow"), yaml)}
 			bridges[0].program = start(t, "vmsbridge", "run", "--config", bridges[0].yaml)
 			var takes atomic.Int64
 			bridges[1].program = startSlow(t, &takes, "vmsbridge", "run", "--config", bridges[1].yaml)
@@ -382,7 +397,8 @@ func TestSlowDiskTable(t *testing.T) {
 			takes.Store(int64(delay))
 			for i, c := range compare(t, ids, watch, delay, func() { takes.Store(0) }, bridges...) {
 				load, _ := os.ReadFile("/proc/loadavg")
-				t.Logf("fsync %v, %s: %v; load %s", delay, []string{"this version", "the other one"}[i], c, strings.Fields(string(load))[0])
+				t.Logf("fsync %v, %s: %v; load %s", delay, []string{"this version", "the other one"}[i], c,
+					strings.Fields(string(load))[0])
 			}
 		})
 	}

@@ -14,9 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSoak runs a site for SOAK_FOR (scripts/soak) with good and bad cameras, through faults chosen by SOAK_SEED: the service, the
-// link, the bridge, decoders and cameras go away and come back. What is told stays true, and what bridge and service use does not
-// grow: memory, open files, goroutines, threads, processes.
+// TestSoak runs a site for SOAK_FOR (scripts/soak) with good and bad cameras, through faults chosen
+// by SOAK_SEED: the service, the link, the bridge, decoders and cameras go away and come back. What
+// is told stays true, and what bridge and service use does not grow: memory, open files,
+// goroutines, threads, processes.
 func TestSoak(t *testing.T) {
 	if os.Getenv("SOAK_FOR") == "" {
 		t.Skip("for hours, by scripts/soak")
@@ -31,7 +32,8 @@ func TestSoak(t *testing.T) {
 		if id != "bye" {
 			fault += "=500"
 		}
-		bad.WriteString(cameraYAML(id, sceneCamera(t, "h264", "--length", "20", "--misbehave", fault), "", "auto", "", ""))
+		bad.WriteString(cameraYAML(id, sceneCamera(t, "h264", "--length", "20", "--misbehave", fault), "", "auto", "",
+			""))
 	}
 	c := newChaos(t, 4, seed, bad.String())
 	var used []use
@@ -52,7 +54,8 @@ func TestSoak(t *testing.T) {
 	c.bridge.stop(15 * time.Second)
 	c.requireSound(0)
 
-	// The first third is warming up. What follows is compared by medians, so that one cycle of the collector proves nothing.
+	// The first third is warming up. What follows is compared by medians, so that one cycle of the
+	// collector proves nothing.
 	if warm := used[len(used)/3:]; len(warm) >= 8 {
 		before, after := median(warm[:len(warm)/2]), median(warm[len(warm)/2:])
 		t.Logf("first half: %s; second half: %s", before, after)
@@ -90,7 +93,8 @@ func resident(pid int) (kib, threads int) {
 	return kib, threads
 }
 
-// uses adds up the bridge and its decoder processes. One that ends meanwhile counts as far as it was seen.
+// uses adds up the bridge and its decoder processes. One that ends meanwhile counts as far as it
+// was seen.
 func (s *site) uses() (u use) {
 	s.t.Helper()
 	if m := goroutineLine.FindStringSubmatch(s.metrics()); m != nil {
@@ -120,6 +124,8 @@ func median(all []use) use {
 		slices.Sort(n)
 		return n[len(n)/2]
 	}
-	return use{of(func(u use) int { return u.resident }), of(func(u use) int { return u.files }), of(func(u use) int { return u.threads }),
-		of(func(u use) int { return u.processes }), of(func(u use) int { return u.goroutines }), of(func(u use) int { return u.service })}
+	return use{of(func(u use) int { return u.resident }), of(func(u use) int { return u.files }),
+		of(func(u use) int { return u.threads }),
+		of(func(u use) int { return u.processes }), of(func(u use) int { return u.goroutines }),
+		of(func(u use) int { return u.service })}
 }

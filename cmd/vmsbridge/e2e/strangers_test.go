@@ -24,7 +24,8 @@ func (p *program) resident() int {
 	return kib >> 10
 }
 
-// mostOf watches what a process has in memory until stop is called, which tells the most that was seen.
+// mostOf watches what a process has in memory until stop is called, which tells the most that was
+// seen.
 func mostOf(p *program) (stop func() int) {
 	most, done := p.resident(), make(chan struct{})
 	var watching sync.WaitGroup
@@ -49,15 +50,17 @@ const (
 	mostForStrangers = 64
 )
 
-// Two thousand strangers who send half of what they announce cost neither program more than 64 MiB, which it gives back when
-// they have gone; whoever else asks is answered meanwhile, and the camera loses nothing.
+// Two thousand strangers who send half of what they announce cost neither program more than 64 MiB,
+// which it gives back when they have gone; whoever else asks is answered meanwhile, and the camera
+// loses nothing.
 func TestACrowdOfStrangers(t *testing.T) {
 	if os.Getenv("VMSBRIDGE_TEST_PROGRAMS") != "" {
 		t.Skip("figures of an emulated machine say nothing")
 	}
 	asShipped(t)
 	camera := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", harness.Port(t))
-	start(t, "camsim", "--listen", strings.Split(camera, "/")[2], "--path", "/cam", "--codec", "mjpeg", "--size", "320x176", "--fps", "5").line("camsim ready", time.Minute)
+	start(t, "camsim", "--listen", strings.Split(camera, "/")[2], "--path", "/cam", "--codec", "mjpeg", "--size",
+		"320x176", "--fps", "5").line("camsim ready", time.Minute)
 	s := newSite(t, cameraYAML("gate", camera, "", "tcp", "", ""))
 	s.startBridge()
 	until(t, 20*time.Second, "pictures", func() bool { return s.pictures()["gate"] > 5 })
@@ -68,7 +71,8 @@ func TestACrowdOfStrangers(t *testing.T) {
 		name, address string
 		p             *program
 	}{{"bridge", s.local, s.bridge}, {"service", s.service, s.cloud}} {
-		for _, c := range []struct{ name, half string }{{"bodies", body}, {"bodies of 8 kB", body[:8<<10]}, {"heads", head}} {
+		for _, c := range []struct{ name, half string }{{"bodies", body}, {"bodies of 8 kB", body[:8<<10]},
+			{"heads", head}} {
 			before := to.p.resident()
 			stop := mostOf(to.p)
 			leave := gather(t, strings.TrimPrefix(to.address, "http://"), c.half)
@@ -78,7 +82,8 @@ func TestACrowdOfStrangers(t *testing.T) {
 			leave()
 			t.Logf("%s, %s: %d MiB before, %d at most", to.name, c.name, before, most)
 			require.Less(t, most-before, mostForStrangers, "%s of %d strangers at the %s", c.name, crowd, to.name)
-			until(t, 20*time.Second, "the memory to be given back", func() bool { return to.p.resident()-before < mostForStrangers/3 })
+			until(t, 20*time.Second, "the memory to be given back",
+				func() bool { return to.p.resident()-before < mostForStrangers/3 })
 		}
 	}
 	require.NotContains(t, s.bridge.output(), "state=stale")

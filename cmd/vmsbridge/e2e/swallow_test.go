@@ -13,8 +13,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestABridgeBehindALinkThatSwallowsAll is away within ten seconds: nothing that is sent arrives, no connection ends.
-// It is there again soon after the link is, and a link that swallows for five seconds is no outage.
+// TestABridgeBehindALinkThatSwallowsAll is away within ten seconds: nothing that is sent arrives,
+// no connection ends. It is there again soon after the link is, and a link that swallows for five
+// seconds is no outage.
 func TestABridgeBehindALinkThatSwallowsAll(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, cameraYAML("one", "rtsp://127.0.0.1:9/none", "", "tcp", "", ""))
@@ -38,7 +39,8 @@ func TestABridgeBehindALinkThatSwallowsAll(t *testing.T) {
 	}
 	link.set(whole)
 	for began := time.Now(); time.Since(began) < 8*time.Second; time.Sleep(100 * time.Millisecond) {
-		require.NotEqual(t, vms.StatusBridgeOffline, status(), "%v after a short time without a link", time.Since(began))
+		require.NotEqual(t, vms.StatusBridgeOffline, status(), "%v after a short time without a link",
+			time.Since(began))
 	}
 
 	link.set(hole)
@@ -46,7 +48,8 @@ func TestABridgeBehindALinkThatSwallowsAll(t *testing.T) {
 	until(t, 20*time.Second, "the bridge to be away", func() bool { return status() == vms.StatusBridgeOffline })
 	took := time.Since(began)
 	t.Logf("told %v after the link began to swallow", took)
-	// A machine at work stretches its ten seconds to no more than twice as many: none of it waits for pictures.
+	// A machine at work stretches its ten seconds to no more than twice as many: none of it waits
+	// for pictures.
 	require.Less(t, took, min(stretched(10*time.Second), 20*time.Second))
 	link.set(resets)
 	link.set(whole)

@@ -13,16 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tellAll is a camera that tells passwords wherever an answer has room: its address is returned. The path says where: /away in an address to
-// which it sends who asks, /realm in what it asks a password for, /status in why it refuses, /control in its description.
+// tellAll is a camera that tells passwords wherever an answer has room: its address is returned.
+// The path says where: /away in an address to which it sends who asks, /realm in what it asks a
+// password for, /status in why it refuses, /control in its description.
 func tellAll(t *testing.T, secret string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	own := "rtsp://admin:" + secret + "@" + l.Addr().String()
-	sdp := "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=" + secret + "\r\nc=IN IP4 0.0.0.0\r\nt=0 0\r\na=control:" + own + "/control?password=" + secret +
-		"\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:" + own + "/control/1?password=" + secret + "\r\n"
+	sdp := "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=" + secret + "\r\nc=IN IP4 0.0.0.0\r\nt=0 0\r\na=control:" + own +
+		"/control?password=" + secret +
+		"\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:" + own + "/control/1?password=" + secret +
+		"\r\n"
 	answer := func(method, path string) string {
 		switch {
 		case method == "OPTIONS":
@@ -30,7 +33,8 @@ func tellAll(t *testing.T, secret string) string {
 		case strings.HasPrefix(path, "/away"):
 			return "302 Moved\r\nLocation: rtsp://admin:" + secret + "@localhost:1/x?password=" + secret
 		case strings.HasPrefix(path, "/realm"):
-			return "401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"password is " + secret + "\", nonce=\"" + secret + "\""
+			return "401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"password is " + secret + "\", nonce=\"" +
+				secret + "\""
 		case strings.HasPrefix(path, "/control") && method == "DESCRIBE":
 			return "200 OK\r\nContent-Base: " + own + "/control/\r\nContent-Type: application/sdp"
 		default:
@@ -66,7 +70,8 @@ func tellAll(t *testing.T, secret string) string {
 					if strings.Contains(text, "application/sdp") {
 						body = sdp
 					}
-					_, _ = fmt.Fprintf(c, "RTSP/1.0 %s\r\nCSeq: %s\r\nContent-Length: %d\r\n\r\n%s", text, head.Get("CSeq"), len(body), body)
+					_, _ = fmt.Fprintf(c, "RTSP/1.0 %s\r\nCSeq: %s\r\nContent-Length: %d\r\n\r\n%s", text,
+						head.Get("CSeq"), len(body), body)
 				}
 			}()
 		}

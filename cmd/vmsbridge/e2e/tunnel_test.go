@@ -14,8 +14,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestTheServiceAsksABridgeThatItCannotReach: the bridge registers no address, and stills and states come through its
-// tunnel: to those who may see the camera, and as long as the bridge is there.
+// TestTheServiceAsksABridgeThatItCannotReach: the bridge registers no address, and stills and
+// states come through its tunnel: to those who may see the camera, and as long as the bridge is
+// there.
 func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 	t.Parallel()
 	cameras := cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "")
@@ -48,13 +49,16 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 	require.Equal(t, vms.StatusOnline, state("gate"))
 	require.Equal(t, vms.StatusDeviceOffline, state("cellar"))
 
-	// Who may not see the camera gets nothing: not within the account, and not from another, whatever its bridge says it is.
-	other := command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", "user", "--account", s.account, "--camera", "cellar", "--quiet")
+	// Who may not see the camera gets nothing: not within the account, and not from another,
+	// whatever its bridge says it is.
+	other := command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", "user", "--account",
+		s.account, "--camera", "cellar", "--quiet")
 	code, _, _ := still(other)
 	require.Equal(t, http.StatusNotFound, code)
 	account := s.anotherAccount()
 	token := func(kind string) string {
-		return command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", kind, "--account", account, "--quiet")
+		return command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", kind, "--account",
+			account, "--quiet")
 	}
 	code, _, _ = still(token("user"))
 	require.Equal(t, http.StatusNotFound, code)
@@ -64,7 +68,8 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 	b := start(t, "vmsbridge", "run", "--config", s.write("thief.yaml", thief))
 	b.line("the tunnel to the service stands", 20*time.Second) // the same ids, but in its own account
 	theirs := token("user")
-	until(t, 60*time.Second, "a still of the other account's own", func() bool { code, _, _ := still(theirs); return code == http.StatusOK })
+	until(t, 60*time.Second, "a still of the other account's own",
+		func() bool { code, _, _ := still(theirs); return code == http.StatusOK })
 	b.kill()
 	until(t, 10*time.Second, "the other account's bridge to be away", func() bool {
 		code, _, _ := still(theirs)
@@ -86,7 +91,8 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 	// The service goes and comes back at the same place: the bridge dials again.
 	s.cloud.kill()
 	s.startCloud()
-	until(t, 30*time.Second, "stills after the service was away", func() bool { code, _, _ := still(s.token); return code == http.StatusOK })
+	until(t, 30*time.Second, "stills after the service was away",
+		func() bool { code, _, _ := still(s.token); return code == http.StatusOK })
 	for _, p := range []*program{s.bridge, s.cloud} {
 		require.NotContains(t, p.output(), s.token)
 		require.NotContains(t, p.output(), lanToken)
@@ -99,7 +105,8 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 func (s *site) signUp() (session string) {
 	s.t.Helper()
 	link := command(s.t, "vmscloud", "user", "link", "--data", s.path("cloud"), "--quiet", "admin@localhost")
-	for _, c := range s.people("POST", "/g/aaa/reset_password", "", map[string]any{"token": link, "password": "hunter2hunter2"}, nil) {
+	for _, c := range s.people("POST", "/g/aaa/reset_password", "",
+		map[string]any{"token": link, "password": "hunter2hunter2"}, nil) {
 		if c.Name == "auth_key" {
 			session = c.Value
 		}
@@ -135,7 +142,9 @@ func (s *site) anotherAccount() string {
 	s.t.Helper()
 	session := s.signUp()
 	var made struct{ ID string }
-	s.people("PUT", "/g/account", session, map[string]any{"name": "Other", "contact_first_name": "B", "contact_last_name": "C", "contact_email": "b@example.org"}, &made)
+	s.people("PUT", "/g/account", session,
+		map[string]any{"name": "Other", "contact_first_name": "B", "contact_last_name": "C",
+			"contact_email": "b@example.org"}, &made)
 	require.NotEmpty(s.t, made.ID)
 	s.people("POST", "/g/account", session, map[string]any{"id": made.ID, "status": []string{"active"}}, nil)
 	return made.ID

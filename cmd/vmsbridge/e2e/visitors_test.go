@@ -27,10 +27,12 @@ func TestManyBehindOneRouter(t *testing.T) {
 		needProgram(t, "ip", "iproute2")
 		self, err := os.Executable()
 		require.NoError(t, err)
-		if out, err := exec.Command("unshare", "--user", "--map-root-user", "--net", "true").CombinedOutput(); err != nil {
+		if out, err := exec.Command("unshare", "--user", "--map-root-user", "--net",
+			"true").CombinedOutput(); err != nil {
 			t.Skipf("this machine has no namespaces for the test: %s", out)
 		}
-		cmd := exec.CommandContext(t.Context(), "unshare", "--user", "--map-root-user", "--net", self, "-test.run=^"+t.Name()+"$")
+		cmd := exec.CommandContext(t.Context(), "unshare", "--user", "--map-root-user", "--net", self,
+			"-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), inside+"=1", "VMSBRIDGE_TEST_PROGRAMS="+bin)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -43,7 +45,8 @@ func TestManyBehindOneRouter(t *testing.T) {
 	s := newSite(t, "")
 	s.set("listen: \"127.0.0.1", "listen: \"0.0.0.0")
 	s.cloud.kill()
-	s.cloud = start(t, "vmscloud", "run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("0.0.0.0:%d", s.cloudPort), "--host", address)
+	s.cloud = start(t, "vmscloud", "run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("0.0.0.0:%d", s.cloudPort),
+		"--host", address)
 	s.cloud.line("vmscloud serves", 20*time.Second)
 	s.startBridge()
 	s.bridge.line("registered with the service", 20*time.Second)
@@ -98,7 +101,8 @@ func TestManyBehindOneRouter(t *testing.T) {
 			for range 6 {
 				visitors.Go(func() {
 					for i := range 3 {
-						res, err := ask(c, http.MethodGet, []string{"/healthz", "/api/v3.0/cameras", "/api/v3.0/users/self"}[i], to.token, "")
+						res, err := ask(c, http.MethodGet,
+							[]string{"/healthz", "/api/v3.0/cameras", "/api/v3.0/users/self"}[i], to.token, "")
 						if i == 0 {
 							together.Done()
 							together.Wait() // so that all connections stand at once
@@ -133,7 +137,8 @@ func TestManyBehindOneRouter(t *testing.T) {
 		text, _ := io.ReadAll(res.Body)
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusCreated, res.StatusCode, "%s", text)
-		until(t, 20*time.Second, "the event to be told to all who follow", func() bool { return told.Load() == int32(to.followers) })
+		until(t, 20*time.Second, "the event to be told to all who follow",
+			func() bool { return told.Load() == int32(to.followers) })
 		following.Wait()
 		http.DefaultClient.CloseIdleConnections()
 	}

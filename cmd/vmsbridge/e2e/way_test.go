@@ -15,9 +15,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestTheWholeWay is the shortest test from end to end: what a camera of each codec shows is decoded, a motion is found in
-// it, and the service has the event and its still. It is the one that runs for other machines as well, and leaves out the
-// codecs for which there is no library.
+// TestTheWholeWay is the shortest test from end to end: what a camera of each codec shows is
+// decoded, a motion is found in it, and the service has the event and its still. It is the one that
+// runs for other machines as well, and leaves out the codecs for which there is no library.
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
 	var cameras string

@@ -10,16 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzConfiguration has "vmsbridge check" read a damaged YAML. It says what is wrong, in time, and never the secret in it.
+// FuzzConfiguration has "vmsbridge check" read a damaged YAML. It says what is wrong, in time, and
+// never the secret in it.
 func FuzzConfiguration(f *testing.F) {
 	dir := needs(f)
 	raw, err := os.ReadFile("../../../configs/vmsbridge.example.yaml")
 	require.NoError(f, err)
 	example := everything(string(raw))
-	out, code := run(f, []string{secret}, "vmsbridge", "check", "--config", write(f, filepath.Join(dir, "example.yaml"), example))
+	out, code := run(f, []string{secret}, "vmsbridge", "check", "--config",
+		write(f, filepath.Join(dir, "example.yaml"), example))
 	require.Zero(f, code, "the example itself: %s", out)
 	texts := []string{example, "", "{", "cameras: [{id: a, url: rtsp://u:" + secret + "@h/x}]", "a: &a [*a]",
-		"bridge: {id: b}\nservice: {url: http://h, token: " + secret + "}\n", "? [" + strings.Repeat("[", 1000), "--- !!binary x\n...\n---\n", "cameras: 5"}
+		"bridge: {id: b}\nservice: {url: http://h, token: " + secret + "}\n", "? [" + strings.Repeat("[", 1000),
+		"--- !!binary x\n...\n---\n", "cameras: 5"}
 	for i := range texts {
 		f.Add([]byte{byte(i)})
 	}
@@ -49,9 +52,12 @@ func everything(text string) string {
 }
 
 // odd are values that a key of the configuration may not expect.
-var odd = []string{"", "~", "[]", "{}", "[[]]", "- x", "-1", "0", "0.0", ".inf", ".nan", "1e400", "99999999999999999999", "1s", "-5m", "9999999h", "500GB", "-1%", "101%",
-	"true", "\"\\x00\"", "'", "\"", "*nobody", "&a x", "!!binary aGk=", "!!set {x}", "!!int x", "|", ">-", "2026-01-01", "rtsp://", "rtsp://h:99999/x", "rtsp://[::1/x", "http://%zz",
-	"mqtt://", "/", "../../x", "${NOBODY}", "${", "0.0.0.0:0", ":", "256.256.256.256/99", "[[0, 0], [1, 0]]", "[[0, 0], [2, 0], [1, 1]]", "[[.nan, 0], [1, 0], [1, 1]]", "é\xff"}
+var odd = []string{"", "~", "[]", "{}", "[[]]", "- x", "-1", "0", "0.0", ".inf", ".nan", "1e400",
+	"99999999999999999999", "1s", "-5m", "9999999h", "500GB", "-1%", "101%",
+	"true", "\"\\x00\"", "'", "\"", "*nobody", "&a x", "!!binary aGk=", "!!set {x}", "!!int x", "|", ">-", "2026-01-01",
+	"rtsp://", "rtsp://h:99999/x", "rtsp://[::1/x", "http://%zz",
+	"mqtt://", "/", "../../x", "${NOBODY}", "${", "0.0.0.0:0", ":", "256.256.256.256/99", "[[0, 0], [1, 0]]",
+	"[[0, 0], [2, 0], [1, 1]]", "[[.nan, 0], [1, 0], [1, 1]]", "é\xff"}
 
 // misspell changes a line, or any place.
 func misspell(t *trial, in *tape, text string) string {

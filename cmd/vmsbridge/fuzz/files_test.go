@@ -46,8 +46,12 @@ func FuzzFiles(f *testing.F) {
 			}
 			b := startBridge(t, dir, "account-1", "cameras: []")
 			for _, path := range []string{"events?actor=camera:cam&type__in=vms.motionDetectionEvent.v1&startTimestamp__gte=2020-01-01T00:00:00.000%2B00:00",
-				"media/recordedImage.jpeg:listFieldValues?deviceId=cam&type=preview", "media/recordedImage.jpeg?deviceId=cam&type=preview&timestamp__lt=2100-01-01T00:00:00.000%2B00:00"} {
-				request(t, b.process, asked{"GET", fmt.Appendf(nil, "GET /api/v3.0/%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer %s\r\n\r\n", path, lanToken), true})
+				"media/recordedImage.jpeg:listFieldValues?deviceId=cam&type=preview",
+				"media/recordedImage.jpeg?deviceId=cam&type=preview&timestamp__lt=2100-01-01T00:00:00.000%2B00:00"} {
+				request(t, b.process,
+					asked{"GET",
+						fmt.Appendf(nil, "GET /api/v3.0/%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: "+
+							"Bearer %s\r\n\r\n", path, lanToken), true})
 			}
 			b.sound(t)
 			answers(t, b.process)
@@ -66,9 +70,11 @@ func FuzzFiles(f *testing.F) {
 // used is the folder of a bridge that has seen a camera for a while, and a few segments of stills.
 func used(f *testing.F, dir string) string {
 	port := harness.Port(f)
-	camera := start(f, "", "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "mjpeg", "--size", "1920x1080", "--fps", "4")
+	camera := start(f, "", "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec",
+		"mjpeg", "--size", "1920x1080", "--fps", "4")
 	camera.says(f, fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port))
-	b := startBridge(f, dir, "account-1", fmt.Sprintf("cameras: [{id: cam, url: \"rtsp://127.0.0.1:%d/cam\", transport: tcp}]", port))
+	b := startBridge(f, dir, "account-1",
+		fmt.Sprintf("cameras: [{id: cam, url: \"rtsp://127.0.0.1:%d/cam\", transport: tcp}]", port))
 	require.Eventually(f, func() bool {
 		segments, err := filepath.Glob(b.data + "/stills/*.seg")
 		return err == nil && len(segments) > 2
@@ -113,7 +119,8 @@ func spoil(t *trial, in *tape, data string) {
 	}
 }
 
-// page damages a file in the ways of disks: a page of zeros, of another place, of noise; a short file; a bit.
+// page damages a file in the ways of disks: a page of zeros, of another place, of noise; a short
+// file; a bit.
 func page(in *tape, b []byte) []byte {
 	const size = 4096
 	if len(b) < size {
@@ -144,7 +151,8 @@ func number(in *tape) []byte {
 	if in.sometimes(3) {
 		return in.some(8)
 	}
-	values := []uint64{0, 1, 3, 7, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1 << 20, 1<<20 - 64}
+	values := []uint64{0, 1, 3, 7, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1 << 20,
+		1<<20 - 64}
 	return binary.LittleEndian.AppendUint64(nil, values[in.below(len(values))])[:1<<in.below(4)]
 }
 
@@ -157,7 +165,8 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 		return // damaged before
 	}
 	end := segment[len(segment)-block:]
-	if at, length := int(le.Uint32(end[40:])), int(le.Uint32(end[44:])); in.sometimes(3) && length > 0 && at+length <= len(segment)-block {
+	if at, length := int(le.Uint32(end[40:])), int(le.Uint32(end[44:])); in.sometimes(3) && length > 0 &&
+		at+length <= len(segment)-block {
 		index := segment[at : at+length]
 		field := in.below(length)
 		copy(index[field:], number(in))

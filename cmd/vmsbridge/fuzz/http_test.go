@@ -20,44 +20,70 @@ import (
 
 var (
 	methods = []string{"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "CONNECT", "X"}
-	paths   = []string{"/api/v3.0/events", "/api/v3.0/events/x", "/api/v3.0/events:listFieldValues", "/api/v3.0/events:listRecentByType",
-		"/api/v3.0/eventTypes", "/api/v3.0/media/recordedImage.jpeg", "/api/v3.0/media/recordedImage.jpeg:listFieldValues",
-		"/api/v3.0/clientSettings", "/api/v3.0/cameras", "/api/v3.0/cameras/gate", "/api/v3.0/users/self", "/api/v3.0/bridges:register",
-		"/api/v3.0/events:report", "/api/v3.0/eventSubscriptions", "/api/v3.0/eventSubscriptions/x/filters", "/api/v3.0/bridges:tunnel", "/api/v3.0/bridges:leave",
-		"/g/aaa/authenticate", "/g/aaa/two_factor_authenticate", "/g/aaa/authorize", "/g/aaa/two_factor_authenticate/update",
-		"/g/aaa/two_factor_authenticate/verify", "/g/aaa/create_account", "/g/aaa/validate_account", "/g/aaa/forgot_password",
-		"/g/aaa/check_pw_reset_token", "/g/aaa/reset_password", "/g/aaa/resend_registration_email", "/g/aaa/resend_user_verification_email",
+	paths   = []string{"/api/v3.0/events", "/api/v3.0/events/x", "/api/v3.0/events:listFieldValues",
+		"/api/v3.0/events:listRecentByType",
+		"/api/v3.0/eventTypes", "/api/v3.0/media/recordedImage.jpeg",
+		"/api/v3.0/media/recordedImage.jpeg:listFieldValues",
+		"/api/v3.0/clientSettings", "/api/v3.0/cameras", "/api/v3.0/cameras/gate", "/api/v3.0/users/self",
+		"/api/v3.0/bridges:register",
+		"/api/v3.0/events:report", "/api/v3.0/eventSubscriptions", "/api/v3.0/eventSubscriptions/x/filters",
+		"/api/v3.0/bridges:tunnel", "/api/v3.0/bridges:leave",
+		"/g/aaa/authenticate", "/g/aaa/two_factor_authenticate", "/g/aaa/authorize",
+		"/g/aaa/two_factor_authenticate/update",
+		"/g/aaa/two_factor_authenticate/verify", "/g/aaa/create_account", "/g/aaa/validate_account",
+		"/g/aaa/forgot_password",
+		"/g/aaa/check_pw_reset_token", "/g/aaa/reset_password", "/g/aaa/resend_registration_email",
+		"/g/aaa/resend_user_verification_email",
 		"/g/aaa/change_password", "/g/aaa/switch_account", "/g/sso", "/g/aaa/isauth", "/g/account", "/g/account/list",
 		"/g/account/statistics/users", "/g/user", "/g/user/list", "/g/device", "/g/device/list", "/g/audit/list",
-		"/oauth2/authorize", "/oauth2/token", "/oauth2/revoke", "/healthz", "/readyz", "/metrics", "/", "/x", "/api/v3.0/../../healthz", "//"}
-	names = []string{"actor", "type__in", "startTimestamp__gte", "endTimestamp__lte", "startTimestamp__lte", "sort", "pageSize", "pageToken",
-		"include", "deviceId", "type", "timestamp__lt", "timestamp__gte", "id", "name", "username", "password", "email", "token", "code", "realm",
-		"account_id", "tfa_key", "A", "grant_type", "client_id", "client_secret", "redirect_uri", "scope", "state", "response_type", "code_challenge",
-		"startTimestamp", "endTimestamp", "actorId", "actorType", "accountId", "actorAccountId", "creatorId", "dataSchemas", "data", "span",
-		"cameras", "events", "filters", "deliveryConfig", "camera_access", "permissions", "first_name", "is_active", "bridgeId", "imageToken"}
-	known = []string{"gate", "bridge-1", "camera:gate", "preview", "main", "vms.motionDetectionEvent.v1", "2026-11-01T00:00:00.000+00:00",
-		"2030-11-01T00:00:00.000+00:00", "admin@localhost", "password", "fuzz@example.org", "authorization_code", "refresh_token", "cookie", "vms.all", "+startTimestamp",
+		"/oauth2/authorize", "/oauth2/token", "/oauth2/revoke", "/healthz", "/readyz", "/metrics", "/", "/x",
+		"/api/v3.0/../../healthz", "//"}
+	names = []string{"actor", "type__in", "startTimestamp__gte", "endTimestamp__lte", "startTimestamp__lte", "sort",
+		"pageSize", "pageToken",
+		"include", "deviceId", "type", "timestamp__lt", "timestamp__gte", "id", "name", "username", "password", "email",
+		"token", "code", "realm",
+		"account_id", "tfa_key", "A", "grant_type", "client_id", "client_secret", "redirect_uri", "scope", "state",
+		"response_type", "code_challenge",
+		"startTimestamp", "endTimestamp", "actorId", "actorType", "accountId", "actorAccountId", "creatorId",
+		"dataSchemas", "data", "span",
+		"cameras", "events", "filters", "deliveryConfig", "camera_access", "permissions", "first_name", "is_active",
+		"bridgeId", "imageToken"}
+	known = []string{"gate", "bridge-1", "camera:gate", "preview", "main", "vms.motionDetectionEvent.v1",
+		"2026-11-01T00:00:00.000+00:00",
+		"2030-11-01T00:00:00.000+00:00", "admin@localhost", "password", "fuzz@example.org", "authorization_code",
+		"refresh_token", "cookie", "vms.all", "+startTimestamp",
 		secret, "1", "100", "true", "data.vms.creatorDetails.v1", "vms.creatorDetails.v1"}
-	headers = []string{"X-Api-Key", "Origin", "Cookie", "Content-Type", "Accept-Encoding", "Range", "If-None-Match", "Last-Event-ID", "Host",
-		"X-Forwarded-For", "Transfer-Encoding", "Content-Length", "Expect", "Upgrade", "Connection", "Accept-Language", "Sec-WebSocket-Key"}
+	headers = []string{"X-Api-Key", "Origin", "Cookie", "Content-Type", "Accept-Encoding", "Range", "If-None-Match",
+		"Last-Event-ID", "Host",
+		"X-Forwarded-For", "Transfer-Encoding", "Content-Length", "Expect", "Upgrade", "Connection", "Accept-Language",
+		"Sec-WebSocket-Key"}
 )
 
-// fitting are the arguments that addresses know, by what the addresses have in them. Others get any.
+// fitting are the arguments that addresses know, by what the addresses have in them. Others get
+// any.
 var fitting = []struct{ part, arguments string }{
-	{"/events", "actor type__in startTimestamp startTimestamp__gte startTimestamp__lte endTimestamp__gte endTimestamp__lte include sort pageSize pageToken"},
-	{"/media/", "deviceId type mediaType timestamp timestamp__lt timestamp__lte timestamp__gt timestamp__gte startTimestamp__gte endTimestamp__lte pageSize pageToken include"},
+	{"/events", "actor type__in startTimestamp startTimestamp__gte startTimestamp__lte endTimestamp__gte " +
+		"endTimestamp__lte include sort pageSize pageToken"},
+	{"/media/", "deviceId type mediaType timestamp timestamp__lt timestamp__lte timestamp__gt timestamp__gte " +
+		"startTimestamp__gte endTimestamp__lte pageSize pageToken include"},
 	{"/cameras", "include pageSize pageToken id"},
-	{"/g/aaa/", "username password realm email token code two_factor_authentication_code id account_id new_password current_password"},
+	{"/g/aaa/", "username password realm email token code two_factor_authentication_code id account_id new_password " +
+		"current_password"},
 	{"/g/user", "id A email first_name last_name permissions camera_access is_active"},
-	{"/oauth2/", "grant_type client_id client_secret redirect_uri scope state response_type code code_challenge code_challenge_method refresh_token username password token"},
+	{"/oauth2/", "grant_type client_id client_secret redirect_uri scope state response_type code code_challenge " +
+		"code_challenge_method refresh_token username password token"},
 }
 
 // times are those that a server may not expect.
-var times = []string{"2026-01-01T00:00:00.000+00:00", "2026-01-01T00:00:00.000 00:00", "2026-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999+23:59", "1969-12-31T00:00:00 00:00",
-	"2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:60Z", "2026-01-01", "now", "0", "-1", "", "2026-01-01T00:00:00.000+99:99", "10000-01-01T00:00:00Z", "2026-01-01T00:00:00." + strings.Repeat("9", 300) + "Z"}
+var times = []string{"2026-01-01T00:00:00.000+00:00", "2026-01-01T00:00:00.000 00:00", "2026-01-01T00:00:00Z",
+	"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999+23:59", "1969-12-31T00:00:00 00:00",
+	"2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:60Z", "2026-01-01", "now", "0", "-1", "",
+	"2026-01-01T00:00:00.000+99:99", "10000-01-01T00:00:00Z", "2026-01-01T00:00:00." + strings.Repeat("9", 300) +
+		"Z"}
 
 // busy are the addresses that have most to read, and are asked most.
-var busy = []string{"/api/v3.0/events", "/api/v3.0/events:listFieldValues", "/api/v3.0/media/recordedImage.jpeg", "/api/v3.0/media/recordedImage.jpeg:listFieldValues", "/api/v3.0/cameras",
+var busy = []string{"/api/v3.0/events", "/api/v3.0/events:listFieldValues", "/api/v3.0/media/recordedImage.jpeg",
+	"/api/v3.0/media/recordedImage.jpeg:listFieldValues", "/api/v3.0/cameras",
 	"/g/aaa/authenticate", "/g/user", "/oauth2/token"}
 
 // argument is the name and the value of an argument of an address.
@@ -160,7 +186,8 @@ func makeRequest(in *tape, tokens []string) asked {
 		name, value := in.one(headers), in.value(known)
 		text.WriteString(name + ": " + value + "\r\n")
 		switch {
-		case strings.ContainsAny(value, "\r\n"), name == "Transfer-Encoding", name == "Content-Length", name == "Expect", name == "Upgrade":
+		case strings.ContainsAny(value, "\r\n"), name == "Transfer-Encoding", name == "Content-Length",
+			name == "Expect", name == "Upgrade":
 			whole = false
 		}
 	}
@@ -191,10 +218,13 @@ func makeRequest(in *tape, tokens []string) asked {
 
 // rightEvent has nothing that a server must refuse.
 func rightEvent() map[string]any {
-	return map[string]any{"type": "vms.motionDetectionEvent.v1", "startTimestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000+00:00"),
-		"endTimestamp": nil, "span": true, "accountId": "account-1", "actorId": "bridge-1", "actorAccountId": "account-1", "actorType": "bridge",
+	return map[string]any{"type": "vms.motionDetectionEvent.v1",
+		"startTimestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000+00:00"),
+		"endTimestamp":   nil, "span": true, "accountId": "account-1", "actorId": "bridge-1",
+		"actorAccountId": "account-1", "actorType": "bridge",
 		"creatorId": "test", "dataSchemas": []string{"vms.creatorDetails.v1"}, "data": []any{
-			map[string]any{"type": "vms.creatorDetails.v1", "creatorId": "test", "id": "x", "name": "y", "vendor": "z"}}}
+			map[string]any{"type": "vms.creatorDetails.v1", "creatorId": "test", "id": "x", "name": "y",
+				"vendor": "z"}}}
 }
 
 // anything is a value of JSON.
@@ -257,7 +287,8 @@ func exchange(t *trial, p *process, conn net.Conn, q asked) {
 	_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond)) // a stream of events does not end
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	_ = res.Body.Close()
-	if res.StatusCode >= 500 && res.StatusCode != http.StatusServiceUnavailable && res.StatusCode != http.StatusNotImplemented &&
+	if res.StatusCode >= 500 && res.StatusCode != http.StatusServiceUnavailable &&
+		res.StatusCode != http.StatusNotImplemented &&
 		res.StatusCode != http.StatusHTTPVersionNotSupported {
 		t.Fatalf("%s answers %d to %.2000q: %.2000s", p.name(), res.StatusCode, q.text, body)
 	}

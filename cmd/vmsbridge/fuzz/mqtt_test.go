@@ -19,7 +19,8 @@ func FuzzMQTT(f *testing.F) {
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = l.Close() })
 	yaml := func(n int) string {
-		return fmt.Sprintf("mqtt: {url: \"mqtt://%s\", username: u, password: %s, client_id: client-%d}\ncameras: []\n", l.Addr(), secret, n)
+		return fmt.Sprintf("mqtt: {url: \"mqtt://%s\", username: u, password: %s, client_id: client-%d}\ncameras: []\n",
+			l.Addr(), secret, n)
 	}
 	b := startBridge(f, dir, "account-1", yaml(0))
 	for i := range 6 {
@@ -70,7 +71,8 @@ func (b *broker) talk() {
 	}
 	welcome := []byte{0, 0, 0} // no session, success, no properties
 	if b.in.below(2) == 0 {
-		welcome = append([]byte{b.in.byte() & 1, b.in.one([]string{"\x00", "\x00", "\x87", "\x88", "\xff"})[0]}, b.properties()...)
+		welcome = append([]byte{b.in.byte() & 1, b.in.one([]string{"\x00", "\x00", "\x87", "\x88", "\xff"})[0]},
+			b.properties()...)
 	}
 	b.send(connack, welcome)
 	for range 1 + b.in.below(8) {
@@ -129,7 +131,8 @@ func (b *broker) send(kind byte, body []byte) {
 func (b *broker) properties() []byte {
 	var list []byte
 	for range b.in.below(4) {
-		id := b.in.one([]string{"\x1f", "\x26", "\x21", "\x22", "\x24", "\x25", "\x27", "\x13", "\x11", "\x12", "\x1a", "\x1c", "\x15", "\x16", "\x28", "\x2a", "\x00", "\x80"})[0]
+		id := b.in.one([]string{"\x1f", "\x26", "\x21", "\x22", "\x24", "\x25", "\x27", "\x13", "\x11", "\x12", "\x1a",
+			"\x1c", "\x15", "\x16", "\x28", "\x2a", "\x00", "\x80"})[0]
 		list = append(list, id)
 		switch id {
 		case 0x1f, 0x12, 0x1a, 0x1c, 0x15, 0x16: // a text

@@ -35,14 +35,17 @@ func FuzzRTSP(f *testing.F) {
 		recordings = append(recordings, record(f, codec))
 	}
 	port := harness.Port(f)
-	camera := start(f, "", "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "h264", "--size", "320x176", "--length", "20")
+	camera := start(f, "", "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "h264",
+		"--size", "320x176", "--length", "20")
 	camera.says(f, fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port))
 	s := &stage{recordings: recordings}
 	s.listen(f)
 	yaml := func(n int) string {
 		text := fmt.Sprintf("cameras:\n  - {id: good, url: \"rtsp://127.0.0.1:%d/cam\", transport: tcp}\n", port)
 		for i := range badCameras {
-			text += fmt.Sprintf("  - {id: bad%d, url: \"rtsp://%s/%d/%d\", username: u, password: %s, transport: tcp}\n", i, s.address, n, i, secret)
+			text += fmt.Sprintf(
+				"  - {id: bad%d, url: \"rtsp://%s/%d/%d\", username: u, password: %s, transport: tcp}\n", i, s.address,
+				n, i, secret)
 		}
 		return text
 	}
@@ -108,7 +111,8 @@ type recording struct {
 // record asks a simulated camera for its stream.
 func record(f *testing.F, codec string) (r recording) {
 	address := harness.Address(f)
-	camera := start(f, "", "camsim", "--listen", address, "--path", "/cam", "--codec", codec, "--size", "320x176", "--fps", "20", "--gop", "15", "--length", "10")
+	camera := start(f, "", "camsim", "--listen", address, "--path", "/cam", "--codec", codec, "--size", "320x176",
+		"--fps", "20", "--gop", "15", "--length", "10")
 	camera.says(f, "rtsp://"+address+"/cam")
 	conn, err := net.Dial("tcp", address)
 	require.NoError(f, err)
@@ -156,8 +160,8 @@ func record(f *testing.F, codec string) (r recording) {
 	return r
 }
 
-// stage is where the hostile cameras are, at /TRIAL/CAMERA of one address. Who comes for a camera of
-// another trial, or a second time, is sent away.
+// stage is where the hostile cameras are, at /TRIAL/CAMERA of one address. Who comes for a camera
+// of another trial, or a second time, is sent away.
 type stage struct {
 	recordings []recording
 	address    string
@@ -185,7 +189,8 @@ func (s *stage) listen(f *testing.F) {
 	}()
 }
 
-// begin sets the stage for trial n. The channel is closed when each camera has been seen to the end.
+// begin sets the stage for trial n. The channel is closed when each camera has been seen to the
+// end.
 func (s *stage) begin(t *trial, in *tape, n int) (played chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,17 +270,25 @@ func (p *player) says(format string, args ...any) {
 }
 
 var (
-	rtspHeaders = []string{"CSeq", "Content-Length", "Content-Type", "Session", "Transport", "WWW-Authenticate", "Content-Base", "Public", "Location", "RTP-Info", "Server", "Date"}
-	rtspValues  = []string{"1", "2", "3", "application/sdp", "abc;timeout=1", "abc;timeout=0", "abc;timeout=-1", ";", "RTP/AVP/TCP;unicast;interleaved=0-1",
+	rtspHeaders = []string{"CSeq", "Content-Length", "Content-Type", "Session", "Transport", "WWW-Authenticate",
+		"Content-Base", "Public", "Location", "RTP-Info", "Server", "Date"}
+	rtspValues = []string{"1", "2", "3", "application/sdp", "abc;timeout=1", "abc;timeout=0", "abc;timeout=-1", ";",
+		"RTP/AVP/TCP;unicast;interleaved=0-1",
 		"RTP/AVP/TCP;unicast;interleaved=255-0", "RTP/AVP;unicast;server_port=1-2;client_port=99999-1", `Digest realm="x", nonce="y"`, `Digest realm="`, "Digest", "Digest nonce=",
 		`Digest realm="x", nonce="y", algorithm=SHA-256, qop="auth"`, `Basic realm="x"`, "Basic", "DESCRIBE, SETUP, PLAY", "rtsp://127.0.0.1:1/x", "rtsp://[::1", "http://x/", "4294967296",
-		"99999999999999999999", "Thu, 01 Jan 1970 00:00:00 GMT", "url=;seq=;rtptime=", "url=x;seq=70000;rtptime=99999999999",
+		"99999999999999999999", "Thu, 01 Jan 1970 00:00:00 GMT", "url=;seq=;rtptime=",
+		"url=x;seq=70000;rtptime=99999999999",
 		secret, "Digest realm=\"" + secret + "\", nonce=\"y\"", "rtsp://u:" + secret + "@127.0.0.1:1/x"}
-	rtspStatus = []string{"401 Unauthorized", "302 Moved", "301 Moved", "404 Not Found", "454 No", "461 No", "503 Busy", "999999 X", "x", "200", "-1 OK", "404 " + secret}
-	sdpLines   = []string{"v=0", "o=- 0 0 IN IP4 0", "s=x", "t=0 0", "m=video 0 RTP/AVP 96", "m=video 0 RTP/AVP 999", "m=audio 0 RTP/AVP 0", "m=application 0 RTP/AVP 107", "m=", "a=", "=",
-		"a=rtpmap:96 H264/90000", "a=rtpmap:96 H265/90000", "a=rtpmap:96 H264/0", "a=rtpmap:96 H264", "a=rtpmap:", "a=rtpmap:96 JPEG/90000", "a=rtpmap:96 MP4V-ES/90000", "a=control:x",
-		"a=control:*", "a=control:", "a=control:rtsp://127.0.0.1:1/y", "a=framerate:0", "a=x-dimensions:0,0", "a=range:npt=0-", "b=AS:99999999999", "c=IN IP4 224.0.0.1/1", "a=recvonly",
-		"a=fmtp:96", "a=fmtp:96 packetization-mode=9", "a=fmtp:96 sprop-parameter-sets=", "a=fmtp:96 sprop-parameter-sets=,,", "a=fmtp:96 sprop-vps=////", "a=fmtp:96 sprop-max-don-diff=70000"}
+	rtspStatus = []string{"401 Unauthorized", "302 Moved", "301 Moved", "404 Not Found", "454 No", "461 No", "503 Busy",
+		"999999 X", "x", "200", "-1 OK", "404 " + secret}
+	sdpLines = []string{"v=0", "o=- 0 0 IN IP4 0", "s=x", "t=0 0", "m=video 0 RTP/AVP 96", "m=video 0 RTP/AVP 999",
+		"m=audio 0 RTP/AVP 0", "m=application 0 RTP/AVP 107", "m=", "a=", "=",
+		"a=rtpmap:96 H264/90000", "a=rtpmap:96 H265/90000", "a=rtpmap:96 H264/0", "a=rtpmap:96 H264", "a=rtpmap:",
+		"a=rtpmap:96 JPEG/90000", "a=rtpmap:96 MP4V-ES/90000", "a=control:x",
+		"a=control:*", "a=control:", "a=control:rtsp://127.0.0.1:1/y", "a=framerate:0", "a=x-dimensions:0,0",
+		"a=range:npt=0-", "b=AS:99999999999", "c=IN IP4 224.0.0.1/1", "a=recvonly",
+		"a=fmtp:96", "a=fmtp:96 packetization-mode=9", "a=fmtp:96 sprop-parameter-sets=",
+		"a=fmtp:96 sprop-parameter-sets=,,", "a=fmtp:96 sprop-vps=////", "a=fmtp:96 sprop-max-don-diff=70000"}
 )
 
 // answer answers a request, and after PLAY sends the stream.
@@ -287,7 +300,8 @@ func (p *player) answer(method, path, cseq string) error {
 		headers = append(headers, "Public: DESCRIBE, SETUP, PLAY, TEARDOWN, GET_PARAMETER")
 	case "DESCRIBE":
 		body = p.description()
-		headers = append(headers, "Content-Base: rtsp://"+p.conn.LocalAddr().String()+path+"/", "Content-Type: application/sdp")
+		headers = append(headers, "Content-Base: rtsp://"+p.conn.LocalAddr().String()+path+"/",
+			"Content-Type: application/sdp")
 	case "SETUP":
 		headers = append(headers, "Session: abc", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1")
 	case "PLAY":

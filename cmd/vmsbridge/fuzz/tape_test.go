@@ -61,10 +61,14 @@ func (t *tape) some(most int) []byte {
 }
 
 // wild are values that a program may not expect where it reads a value.
-var wild = []string{"", "0", "1", "-1", "true", "null", "[]", "{}", "[[]]", "\x00", "é\xff", "%zz", "%00", "../../etc/passwd",
-	"1e309", "9223372036854775808", "-9223372036854775809", "NaN", "00000000", "camera:", "camera:gate", ":gate", "bridge:bridge-1",
-	"2026-01-01T00:00:00.000+00:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999+23:59", "1969-12-31T00:00:00 00:00",
-	"vms.motionDetectionEvent.v1", "data.vms.fullFrameImageUrl.v1", "'; --", "<script>", "\r\nX: y", strings.Repeat("a", 70_000), strings.Repeat("[", 9_000)}
+var wild = []string{"", "0", "1", "-1", "true", "null", "[]", "{}", "[[]]", "\x00", "é\xff", "%zz", "%00",
+	"../../etc/passwd",
+	"1e309", "9223372036854775808", "-9223372036854775809", "NaN", "00000000", "camera:", "camera:gate", ":gate",
+	"bridge:bridge-1",
+	"2026-01-01T00:00:00.000+00:00", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999+23:59",
+	"1969-12-31T00:00:00 00:00",
+	"vms.motionDetectionEvent.v1", "data.vms.fullFrameImageUrl.v1", "'; --", "<script>", "\r\nX: y",
+	strings.Repeat("a", 70_000), strings.Repeat("[", 9_000)}
 
 // value is a wild one, a known one, or some bytes.
 func (t *tape) value(known []string) string {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// inputPatience is how long an input is tried before the fuzzer goes on without its verdict. Go's
-	// fuzzer ends a worker whose input takes ten seconds, and says "hung or terminated" of it,
+	// inputPatience is how long an input is tried before the fuzzer goes on without its verdict.
+	// Go's fuzzer ends a worker whose input takes ten seconds, and says "hung or terminated" of it,
 	// whoever hangs.
 	inputPatience = 6 * time.Second
 	// trialPatience is how long a trial may take in all, on a machine at work. Then somebody hangs.
@@ -94,7 +94,8 @@ func (s *trials) try(t *testing.T, input []byte, body func(t *trial, in *tape)) 
 	for _, f := range s.former {
 		fmt.Fprintf(&all, "A trial shortly before: %s", f.says())
 	}
-	t.Fatalf("%s\nThe trial that failed: %s", strings.Join(was.failed, "\n"), strings.TrimSpace(was.says()+all.String()))
+	t.Fatalf("%s\nThe trial that failed: %s", strings.Join(was.failed, "\n"),
+		strings.TrimSpace(was.says()+all.String()))
 }
 
 // Did notes what the trial does, for people.
@@ -185,7 +186,8 @@ func whoHangs() string {
 	}
 	if hung == 0 {
 		stack := make([]byte, 1<<20)
-		fmt.Fprintf(&out, "the target itself HANGS, not a program; it stands at:\n%s", stack[:runtime.Stack(stack, true)])
+		fmt.Fprintf(&out, "the target itself HANGS, not a program; it stands at:\n%s",
+			stack[:runtime.Stack(stack, true)])
 	}
 	return out.String()
 }

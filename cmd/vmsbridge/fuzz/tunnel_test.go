@@ -36,7 +36,8 @@ func FuzzTunnel(f *testing.F) {
 			_, _ = io.WriteString(w, "{}")
 			return
 		}
-		if ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{tunnel.Subprotocol}}); err == nil {
+		if ws, err := websocket.Accept(w, r,
+			&websocket.AcceptOptions{Subprotocols: []string{tunnel.Subprotocol}}); err == nil {
 			tunnels <- ws
 		}
 	}))
@@ -54,8 +55,10 @@ func FuzzTunnel(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		all.try(t, input, func(t *trial, in *tape) {
 			if in.below(2) == 0 {
-				ws, _, err := websocket.Dial(t.Context(), c.base+"/api/v3.0/bridges:tunnel?bridgeId=bridge-9", &websocket.DialOptions{
-					Subprotocols: []string{tunnel.Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.bridge}}})
+				ws, _, err := websocket.Dial(t.Context(), c.base+"/api/v3.0/bridges:tunnel?bridgeId=bridge-9",
+					&websocket.DialOptions{
+						Subprotocols: []string{tunnel.Subprotocol},
+						HTTPHeader:   http.Header{"Authorization": {"Bearer " + c.bridge}}})
 				if err == nil {
 					asBridge(t, in, c, ws)
 				}
@@ -110,8 +113,12 @@ func asBridge(t *trial, in *tape, c *cloud, ws *websocket.Conn) {
 		}
 	})
 	for _, path := range []string{"recordedImage.jpeg", "recordedImage.jpeg:listFieldValues"} {
-		request(t, c.process, asked{"GET", fmt.Appendf(nil, "GET /api/v3.0/media/%s?deviceId=camera-9&type=%s&timestamp__lt=2030-01-01T00:00:00.000%%2B00:00 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"+
-			"Authorization: Bearer %s\r\n\r\n", path, in.one([]string{"preview", "main"}), c.user), true})
+		request(t, c.process,
+			asked{"GET",
+				fmt.Appendf(nil,
+					"GET /api/v3.0/media/%s?deviceId=camera-9&type=%s&timestamp__lt=2030-01-01T00:00:00.000%%2B00:00 "+
+						"HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"+
+						"Authorization: Bearer %s\r\n\r\n", path, in.one([]string{"preview", "main"}), c.user), true})
 	}
 	_ = mux.Close()
 	_ = ws.CloseNow()
@@ -149,13 +156,18 @@ func quietMux() *yamux.Config {
 // badAnswer is a bridge's answer with a picture, damaged.
 func badAnswer(in *tape) []byte {
 	body := in.one([]string{"", "\xff\xd8\xff\xd9", "{}", `{"results":[{"type":"preview","deviceId":"camera-9","timestamp":"x"}]}`, `{"error":{}}`, "[", strings.Repeat("x", 100_000)})
-	headers := map[string]string{"Content-Length": fmt.Sprint(len(body)), "Content-Type": in.one([]string{"image/jpeg", "application/json", "text/html", "", "x;y=\""}),
+	headers := map[string]string{"Content-Length": fmt.Sprint(len(body)),
+		"Content-Type":    in.one([]string{"image/jpeg", "application/json", "text/html", "", "x;y=\""}),
 		"X-Vms-Timestamp": "2026-01-01T00:00:00.000+00:00"}
 	for range in.below(4) {
-		headers[in.one([]string{"Content-Length", "Content-Type", "X-Vms-Timestamp", "Transfer-Encoding", "Connection", "Location", "Set-Cookie", "Content-Encoding", "Upgrade", "X-Vms-Prev-Token",
-			"X-Vms-Next-Token", "ETag", "Content-Disposition", "Trailer"})] = in.value([]string{"chunked", "close", "gzip", "identity", "5", "http://127.0.0.1:1/", "2026-01-01T00:00:00.000+00:00", "image/jpeg"})
+		headers[in.one([]string{"Content-Length", "Content-Type", "X-Vms-Timestamp", "Transfer-Encoding", "Connection",
+			"Location", "Set-Cookie", "Content-Encoding", "Upgrade", "X-Vms-Prev-Token",
+			"X-Vms-Next-Token", "ETag", "Content-Disposition", "Trailer"})] = in.value([]string{"chunked", "close",
+			"gzip", "identity", "5", "http://127.0.0.1:1/", "2026-01-01T00:00:00.000+00:00", "image/jpeg"})
 	}
-	text := "HTTP/1.1 " + in.one([]string{"200 OK", "200 OK", "200 OK", "404 Not Found", "304 No", "204 No", "101 Switching Protocols", "301 Moved", "500 x", "999 x", "0 x", "100 Continue", "x"}) + "\r\n"
+	text := "HTTP/1.1 " +
+		in.one([]string{"200 OK", "200 OK", "200 OK", "404 Not Found", "304 No", "204 No", "101 Switching Protocols",
+			"301 Moved", "500 x", "999 x", "0 x", "100 Continue", "x"}) + "\r\n"
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		text += name + ": " + headers[name] + "\r\n"
 	}
@@ -166,14 +178,16 @@ func badAnswer(in *tape) []byte {
 	return answer
 }
 
-// frames sends frames of yamux, most of them nearly right: https://github.com/hashicorp/yamux/blob/master/spec.md
+// frames sends frames of yamux, most of them nearly right:
+// https://github.com/hashicorp/yamux/blob/master/spec.md
 func frames(t *trial, in *tape, ws *websocket.Conn) {
 	for range 1 + in.below(20) {
 		frame := make([]byte, 12)
 		frame[0], frame[1] = byte(in.below(16)/15), byte(in.below(6))
 		binary.BigEndian.PutUint16(frame[2:], uint16(in.below(17)))
 		binary.BigEndian.PutUint32(frame[4:], uint32(in.below(5)))
-		payload := []byte(in.value([]string{"GET /api/v3.0/cameras HTTP/1.1\r\nHost: bridge\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n",
+		payload := []byte(in.value([]string{"GET /api/v3.0/cameras HTTP/1.1\r\nHost: bridge\r\n\r\n",
+			"HTTP/1.1 200 OK\r\n\r\n",
 			"GET /api/v3.0/media/recordedImage.jpeg HTTP/1.1\r\nContent-Length: -1\r\n\r\n"}))
 		switch in.below(3) {
 		case 0:

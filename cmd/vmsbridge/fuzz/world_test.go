@@ -121,7 +121,8 @@ func (p *process) launch(tb testing.TB, name string, args ...string) {
 // says waits until the program has printed something.
 func (p *process) says(tb testing.TB, what string) {
 	tb.Helper()
-	for end := time.Now().Add(2 * answerPatience); !strings.Contains(p.output(), what); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * answerPatience); !strings.Contains(p.output(),
+		what); time.Sleep(20 * time.Millisecond) {
 		if p.sound(tb); time.Now().After(end) {
 			tb.Fatalf("%s HANGS: it does not say %q; %s", p.name(), what, p.stands())
 		}
@@ -264,7 +265,8 @@ func startCloud(f *testing.F, dir string, args ...string) *cloud {
 	c.account = must("init", "--data", data, "--account", "fuzz", "--quiet")
 	c.user = must("token", "create", "--data", data, "--kind", "user", "--account", c.account, "--quiet")
 	c.bridge = must("token", "create", "--data", data, "--kind", "bridge", "--account", c.account, "--quiet")
-	c.process = start(f, c.base, "vmscloud", append([]string{"run", "--data", data, "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--sign-up"}, args...)...)
+	c.process = start(f, c.base, "vmscloud",
+		append([]string{"run", "--data", data, "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--sign-up"}, args...)...)
 	c.says(f, "vmscloud serves")
 	c.secrets = []string{c.user, c.bridge, secret}
 	return c

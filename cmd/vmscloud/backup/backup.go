@@ -1,5 +1,6 @@
-// Package backup writes the service's files into one, while they are in use, and brings them back. The file is a tar archive: each file as its
-// program has it, and at the end "SHA256SUMS", without which it is not whole.
+// Package backup writes the service's files into one, while they are in use, and brings them back.
+// The file is a tar archive: each file as its program has it, and at the end "SHA256SUMS", without
+// which it is not whole.
 //
 //	err := backup.Write(w, []backup.Part{{Name: "events.db", Begin: journal.Begin}, …})
 //	names, err := backup.Verify(f, check)
@@ -27,8 +28,8 @@ type Part struct {
 // sums is the name of the last entry.
 const sums = "SHA256SUMS"
 
-// Write writes a backup. All transactions begin, in the order of the parts, before anything is copied, so that the states fit together: put first
-// what refers to the others.
+// Write writes a backup. All transactions begin, in the order of the parts, before anything is
+// copied, so that the states fit together: put first what refers to the others.
 func Write(w io.Writer, parts []Part) (err error) {
 	txs := make([]*bolt.Tx, 0, len(parts))
 	defer func() {
@@ -47,7 +48,8 @@ func Write(w io.Writer, parts []Part) (err error) {
 	tw := tar.NewWriter(w)
 	var list strings.Builder
 	for i, p := range parts {
-		if err := tw.WriteHeader(&tar.Header{Name: p.Name, Mode: 0o600, Size: txs[i].Size(), ModTime: now}); err != nil {
+		if err := tw.WriteHeader(&tar.Header{Name: p.Name, Mode: 0o600, Size: txs[i].Size(),
+			ModTime: now}); err != nil {
 			return fmt.Errorf("back up %s: %w", p.Name, err)
 		}
 		sum := sha256.New()
@@ -80,7 +82,8 @@ func (e Entry) Reader(r io.ReaderAt) *io.SectionReader {
 // ErrBroken is wrapped by the errors of a file that is no backup, or not a whole one.
 var ErrBroken = errors.New("it is not a whole backup")
 
-// Verify reads all of a backup of size bytes, and compares its checksums. Nothing but files of the given names may be in it.
+// Verify reads all of a backup of size bytes, and compares its checksums. Nothing but files of the
+// given names may be in it.
 func Verify(r io.ReaderAt, size int64, names ...string) ([]Entry, error) {
 	at := &counter{r: io.NewSectionReader(r, 0, size)}
 	tr := tar.NewReader(at)

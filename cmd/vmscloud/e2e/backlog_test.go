@@ -37,9 +37,10 @@ func (s *cloud) knows(t testing.TB, c *client.Client, id string, within time.Dur
 	return time.Since(began)
 }
 
-// While a large backlog drains, what is new goes ahead of it, also of the camera that the backlog is of; and the backlog drains on. How
-// long that takes, two seconds at most, is measured by scripts/bench uplink -million: here it is the order that counts, since both take
-// their time on a busy machine.
+// While a large backlog drains, what is new goes ahead of it, also of the camera that the backlog
+// is of; and the backlog drains on. How long that takes, two seconds at most, is measured by
+// scripts/bench uplink -million: here it is the order that counts, since both take their time on a
+// busy machine.
 func TestFreshBesideBacklog(t *testing.T) {
 	const each, enough = 10_000, 6_000
 	s := startCloud(t)

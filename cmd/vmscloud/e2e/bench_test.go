@@ -26,7 +26,8 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// drain reports the rate, and the memory above that of the idle bridge: the process's own pages, not those of the mapped file.
+// drain reports the rate, and the memory above that of the idle bridge: the process's own pages,
+// not those of the mapped file.
 func drain(b *testing.B, cameras, events int) {
 	var took time.Duration
 	var above int64
@@ -73,7 +74,8 @@ func (c timed) Report(ctx context.Context, ev vms.Event) error {
 	return err
 }
 
-// BenchmarkAccept is the time from handing an event to the journal until the service has accepted it.
+// BenchmarkAccept is the time from handing an event to the journal until the service has accepted
+// it.
 func BenchmarkAccept(b *testing.B) {
 	s := startCloud(b)
 	j, err := journal.Open(b.TempDir()+"/journal.db", journal.Options{})

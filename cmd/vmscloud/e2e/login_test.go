@@ -80,7 +80,8 @@ func (x *terminal) shown() string {
 // expect waits until something is shown that was not there when the last thing was typed.
 func (x *terminal) expect(text string) {
 	x.t.Helper()
-	require.Eventually(x.t, func() bool { return strings.Contains(x.shown()[x.read:], text) }, 30*time.Second, 10*time.Millisecond,
+	require.Eventually(x.t, func() bool { return strings.Contains(x.shown()[x.read:], text) }, 30*time.Second,
+		10*time.Millisecond,
 		"%q is not shown", text)
 }
 
@@ -130,8 +131,9 @@ func (s *cloud) people(t *testing.T, path, session string, in, out any) string {
 	return ""
 }
 
-// TestSigningInWithACode: a person types what vmsbridge login asks for, with a code that comes by mail; from then on the events of the
-// running bridge flow, those too that it noted before. The second time the device is trusted.
+// TestSigningInWithACode: a person types what vmsbridge login asks for, with a code that comes by
+// mail; from then on the events of the running bridge flow, those too that it noted before. The
+// second time the device is trusted.
 func TestSigningInWithACode(t *testing.T) {
 	mail := identitytest.StartSMTP(t, "starttls", "cloud", "password of the mail server")
 	code := func() string {
@@ -145,10 +147,13 @@ func TestSigningInWithACode(t *testing.T) {
 		return filepath.Join(dir, name)
 	}
 	write("mail-password", "password of the mail server")
-	letters := write("letters.yaml", fmt.Sprintf("mail: {server: %q, user: cloud, password_file: mail-password, from: cameras@example.org, ca_file: %s}\n",
-		mail.Address(), mail.CAFile))
+	letters := write("letters.yaml",
+		fmt.Sprintf("mail: {server: %q, user: cloud, password_file: mail-password, from: cameras@example.org, "+
+			"ca_file: %s}\n",
+			mail.Address(), mail.CAFile))
 	s := &cloud{data: filepath.Join(dir, "cloud"), done: make(chan struct{})}
-	s.command(t, "init", "--account", "demo", "--id", "acc-1", "--email", "anna@example.org", "--password-file", write("password", password+"\n"), "--quiet")
+	s.command(t, "init", "--account", "demo", "--id", "acc-1", "--email", "anna@example.org", "--password-file",
+		write("password", password+"\n"), "--quiet")
 	s.token = s.command(t, "token", "create", "--kind", "bridge", "--quiet")
 	s.serve(t, "127.0.0.1:0", "--letters", letters)
 
@@ -156,14 +161,18 @@ func TestSigningInWithACode(t *testing.T) {
 	var first struct{ Token string }
 	s.people(t, "/g/aaa/authenticate", "", map[string]any{"username": "anna@example.org", "password": password}, &first)
 	session := s.people(t, "/g/aaa/authorize", "", map[string]any{"token": first.Token}, nil)
-	s.people(t, "/g/aaa/two_factor_authenticate/update", session, map[string]any{"two_factor_authentication_type": "email", "password": password,
-		"update_json": map[string]any{"is_two_factor_authentication_enabled": 1}}, nil)
-	s.people(t, "/g/aaa/two_factor_authenticate/verify", session, map[string]any{"two_factor_authentication_code": code()}, nil)
+	s.people(t, "/g/aaa/two_factor_authenticate/update", session,
+		map[string]any{"two_factor_authentication_type": "email", "password": password,
+			"update_json": map[string]any{"is_two_factor_authentication_enabled": 1}}, nil)
+	s.people(t, "/g/aaa/two_factor_authenticate/verify", session,
+		map[string]any{"two_factor_authentication_code": code()}, nil)
 
 	br := newSite(t, s, "  - {id: cam0, url: \"rtsp://127.0.0.1:1/none\", enabled: false}\n")
 	yaml, err := os.ReadFile(br.yaml)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(br.yaml, bytes.Replace(yaml, []byte("token_file: bridge.token}\napi"), []byte("session_file: service.session}\napi"), 1), 0o600))
+	require.NoError(t,
+		os.WriteFile(br.yaml, bytes.Replace(yaml, []byte("token_file: bridge.token}\napi"),
+			[]byte("session_file: service.session}\napi"), 1), 0o600))
 	br.start(t)
 	looks := s.command(t, "token", "create", "--kind", "user", "--quiet")
 	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(looks)})

@@ -24,8 +24,9 @@ func (s *cloud) stop(t testing.TB) {
 	}
 }
 
-// A real bridge reports; then the service goes back to a copy of earlier, and later loses its events altogether. Each time it has them all
-// again soon, each once, and a service that starts with an empty book says so.
+// A real bridge reports; then the service goes back to a copy of earlier, and later loses its
+// events altogether. Each time it has them all again soon, each once, and a service that starts
+// with an empty book says so.
 func TestAServiceThatLostItsEventsGetsThemAgain(t *testing.T) {
 	s := startCloud(t)
 	user := s.command(t, "token", "create", "--kind", "user", "--quiet")
@@ -43,7 +44,9 @@ func TestAServiceThatLostItsEventsGetsThemAgain(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		seen := map[string]bool{}
-		for ev, err := range c.AllEvents(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam0"}}, Types: []string{vms.TypeMotion}, PageSize: 500}) {
+		for ev, err := range c.AllEvents(t.Context(),
+			vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam0"}}, Types: []string{vms.TypeMotion},
+				PageSize: 500}) {
 			if err != nil {
 				return -1, false // it is starting
 			}
@@ -73,7 +76,8 @@ func TestAServiceThatLostItsEventsGetsThemAgain(t *testing.T) {
 	s.stop(t)
 	before := b.metric(t, "vmsbridge_link_registrations_total")
 	again()
-	require.Eventually(t, func() bool { return b.metric(t, "vmsbridge_link_registrations_total") > before }, 2*time.Minute, 10*time.Millisecond,
+	require.Eventually(t, func() bool { return b.metric(t, "vmsbridge_link_registrations_total") > before },
+		2*time.Minute, 10*time.Millisecond,
 		"the bridge registers when its tunnel stands again")
 	s.stop(t)
 	require.NoError(t, os.WriteFile(book, raw, 0o600)) // yesterday's

@@ -1,5 +1,5 @@
-// Package e2e runs the bridge's way to the service, journal, delivery and client, against vmscloud as a process, with a
-// link that misbehaves between the two.
+// Package e2e runs the bridge's way to the service, journal, delivery and client, against vmscloud
+// as a process, with a link that misbehaves between the two.
 package e2e
 
 import (
@@ -84,7 +84,8 @@ func (s *cloud) command(t testing.TB, args ...string) string {
 // serve starts it. It is killed at the end of the test.
 func (s *cloud) serve(t testing.TB, listen string, args ...string) {
 	t.Helper()
-	s.cmd = exec.Command(binary, append([]string{"run", "--data", s.data, "--log-format", "json", "--listen", listen}, args...)...)
+	s.cmd = exec.Command(binary, append([]string{"run", "--data", s.data, "--log-format", "json", "--listen", listen},
+		args...)...)
 	stderr, err := s.cmd.StderrPipe()
 	require.NoError(t, err)
 	stdout, err := s.cmd.StdoutPipe()
@@ -130,8 +131,8 @@ const (
 	ended
 )
 
-// note takes in a line that vmscloud prints of an event: each begins once and ends once, and the events of a camera begin in
-// their order.
+// note takes in a line that vmscloud prints of an event: each begins once and ends once, and the
+// events of a camera begin in their order.
 func (s *cloud) note(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +188,8 @@ func newBridge(t testing.TB, cameras int, co client.Options, ro delivery.Options
 }
 
 // engine takes events from a journal to the service, as the bridge does.
-func engine(j *journal.Journal, c client.Service, register func(context.Context) error, o delivery.Options) *delivery.Engine {
+func engine(j *journal.Journal, c client.Service, register func(context.Context) error,
+	o delivery.Options) *delivery.Engine {
 	if o.AtOnce = c.AtOnce; o.AuthPause == 0 {
 		o.AuthPause = 30 * time.Second
 	}
@@ -227,11 +229,14 @@ var epoch = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 // motion is the n-th event of a camera, as the bridge makes them: some 1.3 kB.
 func motion(cam, n int) vms.Event {
 	start := epoch.Add(time.Duration(n) * 2 * time.Second)
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(start.Add(time.Second)), Span: true,
-		AccountID: "acc-1", ActorID: camera(cam), ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(start.Add(time.Second)),
+		Span:      true,
+		AccountID: "acc-1", ActorID: camera(cam), ActorAccountID: "acc-1", ActorType: vms.ActorCamera,
+		CreatorID: vms.CreatorMotion}
 	items := []vms.Data{vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: "bridge-1", Vendor: "vmsbridge"})}
 	for i := range 3 {
-		box, err := vms.MakeData(map[string]any{"type": vms.SchemaObject, "creatorId": vms.CreatorMotion, "objectId": fmt.Sprintf("%s:%d-%d", camera(cam), n, i),
+		box, err := vms.MakeData(map[string]any{"type": vms.SchemaObject, "creatorId": vms.CreatorMotion,
+			"objectId":  fmt.Sprintf("%s:%d-%d", camera(cam), n, i),
 			"timestamp": vms.At(start), "boundingBox": []float64{0.11, 0.22, 0.33, 0.44}})
 		if err != nil {
 			panic(err)

@@ -21,15 +21,16 @@ import (
 // millionCameras is how many cameras the events of BenchmarkMillion are of.
 const millionCameras = 16
 
-// BenchmarkMillion is the end of an outage of weeks: vmsbridge as it is shipped starts with a backlog of UPLINK_MILLION events while
-// the service is away, and drains it once the service is back. It reports
+// BenchmarkMillion is the end of an outage of weeks: vmsbridge as it is shipped starts with a
+// backlog of UPLINK_MILLION events while the service is away, and drains it once the service is
+// back. It reports
 //
-//   - the events drained a second, by the time from the first acceptance to the last, and the processor time that each of them takes
-//     at either end, which a busy machine changes less,
-//   - the memory above that of the same bridge while it waits, its own and that of mapped files (the journal's pages, which the
-//     system can take back at any time),
-//   - how long after it happened a fresh event was known at the service: the first one, which happens as the service comes back,
-//     and those of every other second until the backlog is gone.
+//   - the events drained a second, by the time from the first acceptance to the last, and the
+//     processor time that each of them takes at either end, which a busy machine changes less,
+//   - the memory above that of the same bridge while it waits, its own and that of mapped files
+//     (the journal's pages, which the system can take back at any time),
+//   - how long after it happened a fresh event was known at the service: the first one, which
+//     happens as the service comes back, and those of every other second until the backlog is gone.
 //
 // It takes minutes and some 5 GB of disk for a million: scripts/bench uplink -million.
 func BenchmarkMillion(b *testing.B) {
@@ -86,7 +87,8 @@ func million(b *testing.B, events int) {
 		own, mapped = max(own, o-idle), max(mapped, m-idleMapped)
 	}
 	drained := time.Since(began)
-	spentHere, spentThere = processorTime(b, p.cmd.Process.Pid)-spentHere, processorTime(b, s.cmd.Process.Pid)-spentThere
+	spentHere, spentThere = processorTime(b, p.cmd.Process.Pid)-spentHere,
+		processorTime(b, s.cmd.Process.Pid)-spentThere
 	b.ReportMetric(float64(events)/drained.Seconds(), "events/s")
 	b.ReportMetric(drained.Seconds(), "s/backlog")
 	b.ReportMetric(float64(spentHere.Microseconds())/float64(events), "cpu-us/event-bridge")
@@ -100,7 +102,8 @@ func million(b *testing.B, events int) {
 	b.ReportMetric(float64(later[len(later)-1].Milliseconds()), "max-ms-fresh")
 }
 
-// fillJournal makes a journal with so many events of each camera that wait to be reported, the cameras in turn.
+// fillJournal makes a journal with so many events of each camera that wait to be reported, the
+// cameras in turn.
 func fillJournal(b *testing.B, path string, each int) {
 	j, err := journal.Open(path, journal.Options{})
 	require.NoError(b, err)

@@ -19,11 +19,14 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// BenchmarkMotion is the whole way: cameras in which people walk (camsim), vmsbridge and vmscloud as they are shipped, each a process of
-// its own. It goes on for UPLINK_MOTION seconds and reports, of each motion,
+// BenchmarkMotion is the whole way: cameras in which people walk (camsim), vmsbridge and vmscloud
+// as they are shipped, each a process of its own. It goes on for UPLINK_MOTION seconds and reports,
+// of each motion,
 //
-//   - confirm: from the first picture with motion, which is the event's start, to the picture at which the detector is sure,
-//   - beyond: from that picture's arrival at the bridge until the service has stored the event and told a subscriber, and
+//   - confirm: from the first picture with motion, which is the event's start, to the picture at
+//     which the detector is sure,
+//   - beyond: from that picture's arrival at the bridge until the service has stored the event and
+//     told a subscriber, and
 //   - whole: both together.
 //
 // scripts/bench uplink
@@ -49,7 +52,8 @@ func walkers(b *testing.B, long time.Duration) {
 	var cameras strings.Builder
 	for i, length := range []int{walkers1, walkers2} {
 		address := fmt.Sprintf("127.0.0.1:%d", harness.Port(b))
-		sim := launch(b, "camsim", "--listen", address, "--path", "/cam", "--codec", []string{"h264", "mjpeg"}[i], "--length", strconv.Itoa(length))
+		sim := launch(b, "camsim", "--listen", address, "--path", "/cam", "--codec", []string{"h264", "mjpeg"}[i],
+			"--length", strconv.Itoa(length))
 		sim.line(b, "camsim ready", time.Minute)
 		for n := range 2 {
 			fmt.Fprintf(&cameras, "  - {id: cam%d, url: \"rtsp://%s/cam\", transport: tcp}\n", 2*i+n, address)
@@ -81,7 +85,8 @@ func walkers(b *testing.B, long time.Duration) {
 				if d := at.Sub(m.confirmed); d > 300*time.Millisecond {
 					b.Logf("%s: confirmed at %s, accepted %s later", id, m.confirmed.Format(time.StampMilli), d)
 				}
-				confirm, beyond, whole = append(confirm, m.confirmed.Sub(m.start)), append(beyond, at.Sub(m.confirmed)), append(whole, at.Sub(m.start))
+				confirm, beyond, whole = append(confirm, m.confirmed.Sub(m.start)), append(beyond, at.Sub(m.confirmed)),
+					append(whole, at.Sub(m.start))
 			}
 			require.NotEmpty(b, whole, "nothing moved")
 			b.ReportMetric(float64(len(whole)), "motions")

@@ -79,8 +79,8 @@ func (p *process) line(t testing.TB, word string, within time.Duration) string {
 	}
 }
 
-// memory is what a process has of its own (heap, stacks), and of files that are mapped into it, in bytes. What is mapped can be
-// dropped at any time, since the file has it.
+// memory is what a process has of its own (heap, stacks), and of files that are mapped into it, in
+// bytes. What is mapped can be dropped at any time, since the file has it.
 func memory(t testing.TB, pid int) (own, mapped int64) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -101,7 +101,8 @@ func memory(t testing.TB, pid int) (own, mapped int64) {
 	return own, mapped
 }
 
-// processorTime is what a process has used, in user and system mode (proc(5): the 14th and 15th field of stat, in hundredths of a second).
+// processorTime is what a process has used, in user and system mode (proc(5): the 14th and 15th
+// field of stat, in hundredths of a second).
 func processorTime(t testing.TB, pid int) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -18,16 +18,18 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A bridge with sixteen cameras is stopped and starts again, and once more with another program ten seconds later: no
-// status event is there that was not there before, each still goes on, and no mail is sent to somebody who is told of
-// everything. Then it is killed: all are out of reach soon, and when it is back, the spans of each meet, and two mails
-// were sent.
+// A bridge with sixteen cameras is stopped and starts again, and once more with another program ten
+// seconds later: no status event is there that was not there before, each still goes on, and no
+// mail is sent to somebody who is told of everything. Then it is killed: all are out of reach soon,
+// and when it is back, the spans of each meet, and two mails were sent.
 func TestARestartIsNoOutageAndAKillIsOne(t *testing.T) {
 	const cameras = 16
 	mail := identitytest.StartSMTP(t, "none", "", "")
 	dir := t.TempDir()
 	letters := filepath.Join(dir, "letters.yaml")
-	require.NoError(t, os.WriteFile(letters, fmt.Appendf(nil, "mail: {server: %q, security: none, from: cameras@example.org}\n", mail.Address()), 0o600))
+	require.NoError(t,
+		os.WriteFile(letters, fmt.Appendf(nil, "mail: {server: %q, security: none, from: cameras@example.org}\n",
+			mail.Address()), 0o600))
 	s := startCloud(t, "--letters", letters)
 	s.notify(t, "admin@localhost")
 	for mail.Waiting() > 0 {
@@ -35,7 +37,8 @@ func TestARestartIsNoOutageAndAKillIsOne(t *testing.T) {
 	}
 	user := s.command(t, "token", "create", "--kind", "user", "--quiet")
 	address := fmt.Sprintf("127.0.0.1:%d", harness.Port(t))
-	sim := launch(t, "camsim", "--listen", address, "--path", "/cam", "--codec", "mjpeg", "--size", "160x96", "--fps", "2", "--length", "10", "--scene", "quiet")
+	sim := launch(t, "camsim", "--listen", address, "--path", "/cam", "--codec", "mjpeg", "--size", "160x96", "--fps",
+		"2", "--length", "10", "--scene", "quiet")
 	sim.line(t, "camsim ready", time.Minute)
 	yaml := ""
 	for i := range cameras {
@@ -52,7 +55,8 @@ func TestARestartIsNoOutageAndAKillIsOne(t *testing.T) {
 	// spans are the status events of all, by actor, oldest first, and how many go on.
 	spans := func() (all map[string][]vms.Event, going map[string]int) {
 		all, going = map[string][]vms.Event{}, map[string]int{}
-		for ev, err := range c.AllEvents(t.Context(), vms.Query{Actors: actors, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 500,
+		for ev, err := range c.AllEvents(t.Context(), vms.Query{Actors: actors, Types: []string{vms.TypeDeviceStatus},
+			Ascending: true, PageSize: 500,
 			Include: []string{vms.SchemaDeviceStatus, vms.SchemaPreviousStatus}}) {
 			if err != nil {
 				return nil, nil // it has not registered yet
@@ -89,7 +93,8 @@ func TestARestartIsNoOutageAndAKillIsOne(t *testing.T) {
 		return n
 	}
 	require.Eventually(t, func() bool { return seen() == cameras }, time.Minute, 50*time.Millisecond)
-	// An upgrade puts another program in the old one's place, and takes longer than a tunnel's end without goodbye may.
+	// An upgrade puts another program in the old one's place, and takes longer than a tunnel's end
+	// without goodbye may.
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	for range p.lines {
 	}

@@ -20,8 +20,9 @@ import (
 
 const patience = 300 * time.Millisecond
 
-// ordeal reports events through a link that fails every other request, until so many faults have happened. Then all must be at
-// the service, each once and as it ended, known in the order in which it happened at each camera.
+// ordeal reports events through a link that fails every other request, until so many faults have
+// happened. Then all must be at the service, each once and as it ended, known in the order in which
+// it happened at each camera.
 func ordeal(t *testing.T, seed uint64, faults int) {
 	const cameras = 6
 	s := startCloud(t, "--print-events")
@@ -30,14 +31,17 @@ func ordeal(t *testing.T, seed uint64, faults int) {
 	link, err := rough.Listen(s.url, rough.Options{Seed: seed, Every: 2, Patience: patience, TLS: server})
 	require.NoError(t, err)
 	defer link.Close()
-	b := newBridge(t, cameras, client.Options{BaseURL: "https://service.test", Token: client.Token(s.token), HTTP: link.Client(trust), Timeout: patience},
-		delivery.Options{FirstPause: time.Millisecond, MaxPause: 5 * time.Millisecond, AuthPause: 5 * time.Millisecond, StuckAfter: time.Hour, Overtake: time.Hour})
+	b := newBridge(t, cameras, client.Options{BaseURL: "https://service.test", Token: client.Token(s.token),
+		HTTP: link.Client(trust), Timeout: patience},
+		delivery.Options{FirstPause: time.Millisecond, MaxPause: 5 * time.Millisecond, AuthPause: 5 * time.Millisecond,
+			StuckAfter: time.Hour, Overtake: time.Hour})
 	require.Eventually(t, func() bool { return b.register(t.Context()) == nil }, 20*time.Second, time.Millisecond)
 	stop := b.run(t)
 
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var most, first uint64
-	deadline := time.Now().Add(time.Minute + time.Duration(faults)*400*time.Millisecond) // on a busy machine, with the race detector
+	// on a busy machine, with the race detector
+	deadline := time.Now().Add(time.Minute + time.Duration(faults)*400*time.Millisecond)
 	n := 0
 	for ; ; n++ {
 		_, happened := link.Counts()
@@ -65,7 +69,8 @@ func ordeal(t *testing.T, seed uint64, faults int) {
 		}
 	}
 	link.Every(0)
-	require.Eventually(t, func() bool { return b.waiting(t) == 0 }, time.Minute, 5*time.Millisecond, "seed %d: %d wait", seed, b.waiting(t))
+	require.Eventually(t, func() bool { return b.waiting(t) == 0 }, time.Minute, 5*time.Millisecond, "seed %d: %d wait",
+		seed, b.waiting(t))
 	stop()
 	stats, err := b.journal.OutboxStats()
 	require.NoError(t, err)
@@ -73,7 +78,8 @@ func ordeal(t *testing.T, seed uint64, faults int) {
 	require.NoError(t, err)
 	require.Zero(t, stats.Parked, "seed %d: refused: %+v", seed, parked)
 	counts, total := link.Counts()
-	t.Logf("seed %d: %d events, %d faults, heap %d KiB after the first rounds, at most %d KiB", seed, n*cameras, total, first>>10, most>>10)
+	t.Logf("seed %d: %d events, %d faults, heap %d KiB after the first rounds, at most %d KiB", seed, n*cameras, total,
+		first>>10, most>>10)
 	t.Log(counts)
 	if first != 0 {
 		require.Less(t, most, first+8<<20, "memory stays flat")
@@ -81,8 +87,8 @@ func ordeal(t *testing.T, seed uint64, faults int) {
 	s.holds(t, seed, cameras, n)
 }
 
-// holds checks that the service has so many events of each camera, as they were made, and that each became known once, in
-// order.
+// holds checks that the service has so many events of each camera, as they were made, and that each
+// became known once, in order.
 func (s *cloud) holds(t *testing.T, seed uint64, cameras, each int) {
 	t.Helper()
 	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})

@@ -47,20 +47,24 @@ type one struct{}
 func (one) CameraIDs(string, string) []string { return []string{"cam-1"} }
 
 func (one) CameraOf(_, id string) (vms.Camera, bool) {
-	return vms.Camera{ID: id, AccountID: "acc-1", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}, id == "cam-1"
+	return vms.Camera{ID: id, AccountID: "acc-1", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}},
+		id == "cam-1"
 }
 
 func (one) HasActor(_ context.Context, _ string, a vms.Actor) (bool, error) {
 	return a.ID == "cam-1", nil
 }
 
-// BenchmarkRecordedImage asks vmscloud, a process of its own, for stills of a bridge's ring: through the bridge's tunnel,
-// and at its registered address for comparison. Each answer is read to its end.
+// BenchmarkRecordedImage asks vmscloud, a process of its own, for stills of a bridge's ring:
+// through the bridge's tunnel, and at its registered address for comparison. Each answer is read to
+// its end.
 func BenchmarkRecordedImage(b *testing.B) {
 	for _, way := range []string{"tunnel", "address"} {
 		for _, size := range []int{30_000, 500_000} {
 			for _, clients := range []int{1, 8} {
-				b.Run(fmt.Sprintf("%s/bytes=%d/clients=%d", way, size, clients), func(b *testing.B) { askImages(b, way, size, clients) })
+				b.Run(fmt.Sprintf("%s/bytes=%d/clients=%d", way, size, clients), func(b *testing.B) {
+					askImages(b, way, size, clients)
+				})
 			}
 		}
 	}
@@ -84,11 +88,14 @@ func askImages(b *testing.B, way string, size, clients int) {
 		}
 		copy(jpeg, "\xff\xd8\xff")
 		copy(jpeg[size-2:], "\xff\xd9")
-		require.NoError(b, ring.Append(stills.Still{Camera: "cam-1", Kind: stills.Main, Time: began.Add(time.Duration(n) * time.Second), JPEG: jpeg}))
+		require.NoError(b,
+			ring.Append(stills.Still{Camera: "cam-1", Kind: stills.Main,
+				Time: began.Add(time.Duration(n) * time.Second), JPEG: jpeg}))
 	}
 	auth := identity.NewFixed()
 	require.NoError(b, auth.Add("im4ge", identity.Principal{AccountID: "acc-1", Scopes: []string{identity.ScopeRead}}))
-	api, err := server.New(server.Options{Events: server.Own{OwnStore: j}, Cameras: one{}, Images: shelf{ring}, Auth: auth})
+	api, err := server.New(server.Options{Events: server.Own{OwnStore: j}, Cameras: one{}, Images: shelf{ring},
+		Auth: auth})
 	require.NoError(b, err)
 	local := httptest.NewServer(api)
 	defer local.Close()
@@ -101,7 +108,9 @@ func askImages(b *testing.B, way string, size, clients int) {
 	}
 	require.NoError(b, c.Register(b.Context(), reg))
 	if way == "tunnel" {
-		d, err := tunnel.New(tunnel.Options{URL: s.url, Bridge: "bridge-1", Token: func(ctx context.Context) (string, error) { return c.Bearer(ctx, "") }, Handler: api, HTTP: c.HTTP()})
+		d, err := tunnel.New(tunnel.Options{URL: s.url, Bridge: "bridge-1",
+			Token: func(ctx context.Context) (string, error) { return c.Bearer(ctx, "") }, Handler: api,
+			HTTP: c.HTTP()})
 		require.NoError(b, err)
 		ctx, cancel := context.WithCancel(b.Context())
 		var wg sync.WaitGroup
@@ -110,7 +119,8 @@ func askImages(b *testing.B, way string, size, clients int) {
 		require.Eventually(b, d.Up, 10*time.Second, time.Millisecond)
 	}
 	ask := func(at time.Time) error {
-		req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, vms.ImageURL(s.url, "cam-1", vms.ImageMain, vms.OpBefore, at), nil)
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodGet,
+			vms.ImageURL(s.url, "cam-1", vms.ImageMain, vms.OpBefore, at), nil)
 		if err != nil {
 			return err
 		}
@@ -125,7 +135,8 @@ func askImages(b *testing.B, way string, size, clients int) {
 		}
 		return errors.Join(err, res.Body.Close())
 	}
-	require.Eventually(b, func() bool { return ask(began.Add(time.Second)) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(b, func() bool { return ask(began.Add(time.Second)) == nil }, 10*time.Second,
+		10*time.Millisecond)
 	var mu sync.Mutex
 	var took []time.Duration
 	at := make(chan time.Time)

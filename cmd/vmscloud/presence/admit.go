@@ -6,10 +6,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Admit says what is to be stored when a bridge reports a camera's status event, so that the spans of the camera meet; stored is what the
-// book has under its id, nil for nothing. Where a span of the service's own goes on, the event ends it if it began later, and else
-// ends where that begins. A span that was cut off keeps its end; what it tells now is told by the span that follows it. undo is for
-// the caller whose book did not take it. Nobody else may store events of the camera meanwhile.
+// Admit says what is to be stored when a bridge reports a camera's status event, so that the spans
+// of the camera meet; stored is what the book has under its id, nil for nothing. Where a span of
+// the service's own goes on, the event ends it if it began later, and else ends where that begins.
+// A span that was cut off keeps its end; what it tells now is told by the span that follows it.
+// undo is for the caller whose book did not take it. Nobody else may store events of the camera
+// meanwhile.
 func (w *Watch) Admit(ev vms.Event, stored *vms.Event) (store []vms.Event, undo func()) {
 	d, keep := deviceOf(ev), func() {}
 	status := stateOf(ev)

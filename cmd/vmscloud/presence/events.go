@@ -8,7 +8,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// application is what the events of this package name as their maker, beside the creator vms.systemHealth.
+// application is what the events of this package name as their maker, beside the creator
+// vms.systemHealth.
 const application = "vmscloud"
 
 // cutOff begins the reason in the mark of an event that was cut off.
@@ -67,7 +68,8 @@ func previous(ev vms.Event) string {
 
 // begin makes the event of a device that goes into a status.
 func begin(d Device, status string, at time.Time, before state, reason string) vms.Event {
-	ev := vms.Event{Type: vms.TypeDeviceStatus, StartTimestamp: vms.At(at), Span: true, AccountID: d.Account, ActorID: d.Actor.ID,
+	ev := vms.Event{Type: vms.TypeDeviceStatus, StartTimestamp: vms.At(at), Span: true, AccountID: d.Account,
+		ActorID:        d.Actor.ID,
 		ActorAccountID: d.Account, ActorType: d.Actor.Type, CreatorID: vms.CreatorHealth, Owner: vms.OwnerSelf}
 	ev.SetData(maker(reason), vms.DeviceCloudStatusUpdate(vms.CreatorHealth, status))
 	if before.status != "" {
@@ -79,9 +81,12 @@ func begin(d Device, status string, at time.Time, before state, reason string) v
 
 // withPrevious is a status event that says what was before it.
 func withPrevious(ev vms.Event, before state) vms.Event {
-	data := slices.DeleteFunc(slices.Clone(ev.Data), func(d vms.Data) bool { return d.Type == vms.SchemaPreviousStatus })
+	data := slices.DeleteFunc(slices.Clone(ev.Data), func(d vms.Data) bool {
+		return d.Type == vms.SchemaPreviousStatus
+	})
 	since := vms.At(before.since)
-	ev.SetData(append(data, vms.DeviceCloudPreviousStatus(vms.CreatorHealth, before.status, since.Time, ev.StartTimestamp.Sub(since.Time)))...)
+	ev.SetData(append(data, vms.DeviceCloudPreviousStatus(vms.CreatorHealth, before.status, since.Time,
+		ev.StartTimestamp.Sub(since.Time)))...)
 	return ev
 }
 
@@ -94,11 +99,14 @@ func end(ev vms.Event, at time.Time) vms.Event {
 	return ev
 }
 
-// Cut is a span of a bridge that ended, as far as the service knows, when the bridge was last heard of. An item of creator details
-// says so; the bridge's own report of the event does not have it.
+// Cut is a span of a bridge that ended, as far as the service knows, when the bridge was last heard
+// of. An item of creator details says so; the bridge's own report of the event does not have it.
 func Cut(ev vms.Event, at time.Time) vms.Event {
-	data := slices.DeleteFunc(slices.Clone(ev.Data), func(d vms.Data) bool { return strings.HasPrefix(reasonOf(d), cutOff) })
-	ev.SetData(append(data, maker(cutOff+"the bridge was not heard of any more; its own report of the event takes the place of this"))...)
+	data := slices.DeleteFunc(slices.Clone(ev.Data), func(d vms.Data) bool {
+		return strings.HasPrefix(reasonOf(d), cutOff)
+	})
+	ev.SetData(append(data,
+		maker(cutOff+"the bridge was not heard of any more; its own report of the event takes the place of this"))...)
 	return end(ev, at)
 }
 
@@ -109,17 +117,20 @@ func IsCut(ev vms.Event) bool {
 
 // Ours says whether the service itself made a status event.
 func Ours(ev vms.Event) bool {
-	return ev.Type == vms.TypeDeviceStatus && !IsCut(ev) && slices.ContainsFunc(ev.Data, func(d vms.Data) bool { return reasonOf(d) != "" })
+	return ev.Type == vms.TypeDeviceStatus && !IsCut(ev) &&
+		slices.ContainsFunc(ev.Data, func(d vms.Data) bool { return reasonOf(d) != "" })
 }
 
 func maker(reason string) vms.Data {
-	return vms.CreatorDetails(vms.CreatorHealth, vms.CreatorInfo{ID: vms.CreatorHealth, Vendor: "vmsbridge", Application: application, Reason: reason})
+	return vms.CreatorDetails(vms.CreatorHealth,
+		vms.CreatorInfo{ID: vms.CreatorHealth, Vendor: "vmsbridge", Application: application, Reason: reason})
 }
 
 // reasonOf is the reason in an item that the service made, "" in others.
 func reasonOf(d vms.Data) string {
 	var info vms.CreatorInfo
-	if d.Type != vms.SchemaCreatorDetails || d.CreatorID != vms.CreatorHealth || d.Into(&info) != nil || info.Application != application {
+	if d.Type != vms.SchemaCreatorDetails || d.CreatorID != vms.CreatorHealth || d.Into(&info) != nil ||
+		info.Application != application {
 		return ""
 	}
 	return info.Reason

@@ -71,12 +71,14 @@ func (w *Watch) lost(d Device) error {
 		b.back = b.last
 	}
 	w.mu.Unlock()
-	w.o.Log.Warn("a bridge is away: look at its power and its link", "bridge", d.Actor.ID, "account", d.Account, "last_heard_of", last, "cameras", len(on), "spans_cut_off", cut)
+	w.o.Log.Warn("a bridge is away: look at its power and its link", "bridge", d.Actor.ID, "account", d.Account,
+		"last_heard_of", last, "cameras", len(on), "spans_cut_off", cut)
 	return nil
 }
 
-// away is what becomes of the events of devices that go on when nothing was heard of them since last: dark are those that begin, ended
-// those that end; cut is how many of the latter are not status spans.
+// away is what becomes of the events of devices that go on when nothing was heard of them since
+// last: dark are those that begin, ended those that end; cut is how many of the latter are not
+// status spans.
 func away(devices []Device, ongoing []vms.Event, last time.Time) (dark, ended []vms.Event, cut int) {
 	since, before := map[Device]time.Time{}, map[Device]state{}
 	for _, ev := range ongoing {
@@ -119,7 +121,8 @@ func (w *Watch) returned(d Device) error {
 	b := w.bridges[d]
 	b.away, b.look = false, time.Time{}
 	w.mu.Unlock()
-	w.o.Log.Info("a bridge is back", "bridge", d.Actor.ID, "account", d.Account, "away_since", h.since, "after", next.since.Sub(h.since))
+	w.o.Log.Info("a bridge is back", "bridge", d.Actor.ID, "account", d.Account, "away_since", h.since, "after",
+		next.since.Sub(h.since))
 	return nil
 }
 
@@ -149,7 +152,8 @@ func (w *Watch) follow(d Device, h held, at time.Time, status, why string) (next
 	return next, nil
 }
 
-// settled gives the cameras of a bridge that is back the states that its registration tells, where none is to be expected from its events.
+// settled gives the cameras of a bridge that is back the states that its registration tells, where
+// none is to be expected from its events.
 func (w *Watch) settled(d Device) error {
 	on, gone, _ := w.o.Cameras(d.Account, d.Actor.ID)
 	now := w.o.Now()

@@ -14,17 +14,21 @@ import (
 
 // How long a bridge may be silent before it counts as away.
 const (
-	// afterTunnel is how long it may take to dial again when its tunnel ended without goodbye. It tries after a second.
+	// afterTunnel is how long it may take to dial again when its tunnel ended without goodbye. It
+	// tries after a second.
 	afterTunnel = 7 * time.Second
-	// afterSilence is how long it may take where the tunnel ended because nothing came from the bridge any more, which takes
-	// six seconds: the bridge, if it is there, has noticed the same a moment before.
+	// afterSilence is how long it may take where the tunnel ended because nothing came from the
+	// bridge any more, which takes six seconds: the bridge, if it is there, has noticed the same a
+	// moment before.
 	afterSilence = 2 * time.Second
-	// afterGoodbye is how long a bridge that said that it stops may take to be back: a restart, an upgrade.
+	// afterGoodbye is how long a bridge that said that it stops may take to be back: a restart, an
+	// upgrade.
 	afterGoodbye = 30 * time.Second
-	// afterWord is how long it may be silent without a tunnel. It registers once a minute. After a start of the service all have as
-	// much: their pauses between attempts grow to a minute.
+	// afterWord is how long it may be silent without a tunnel. It registers once a minute. After a
+	// start of the service all have as much: their pauses between attempts grow to a minute.
 	afterWord = 3 * time.Minute
-	// patience is how long a bridge that is back may take to report its cameras' states, before what it registered is taken for them.
+	// patience is how long a bridge that is back may take to report its cameras' states, before
+	// what it registered is taken for them.
 	patience = time.Minute
 )
 
@@ -37,8 +41,8 @@ const (
 
 // Book keeps the events.
 type Book interface {
-	// Amend calls change with those events of the actors that go on, and stores what it returns. Nobody else stores events of
-	// these actors meanwhile.
+	// Amend calls change with those events of the actors that go on, and stores what it returns.
+	// Nobody else stores events of these actors meanwhile.
 	Amend(account string, actors []vms.Actor, change func(ongoing []vms.Event) []vms.Event) error
 	// Open are all events that go on.
 	Open() ([]vms.Event, error)
@@ -50,8 +54,8 @@ type Book interface {
 // Options of New. All but Now are needed.
 type Options struct {
 	Book Book
-	// Cameras are the ids of those that a bridge has and has switched on, and of those that it had; known is false if there is no such
-	// bridge any more.
+	// Cameras are the ids of those that a bridge has and has switched on, and of those that it had;
+	// known is false if there is no such bridge any more.
 	Cameras func(account, bridge string) (on, gone []string, known bool)
 	Log     *slog.Logger
 	Now     func() time.Time // nil: time.Now
@@ -80,7 +84,8 @@ type bridge struct {
 	back    time.Time // when it was heard of again after it was away; zero: its cameras have their states
 	look    time.Time // when its cameras are looked at next, while back is set
 	fresh   bool      // it has started anew since it was away
-	// statuses are those of its cameras, from its last registration; nil: it has not registered since it was away.
+	// statuses are those of its cameras, from its last registration; nil: it has not registered
+	// since it was away.
 	statuses map[string]string
 }
 
@@ -97,13 +102,15 @@ func New(o Options) *Watch {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Watch{o: o, wake: make(chan struct{}, 1), bridges: map[Device]*bridge{}, woken: map[Device]struct{}{}, held: map[Device]held{}}
+	return &Watch{o: o, wake: make(chan struct{}, 1), bridges: map[Device]*bridge{}, woken: map[Device]struct{}{},
+		held: map[Device]held{}}
 }
 
 // keyAlive is when the service last ran, in milliseconds.
 const keyAlive = "presence/alive"
 
-// Load reads what the book says. Each of the bridges that was there when the service last ran has afterWord to be heard of.
+// Load reads what the book says. Each of the bridges that was there when the service last ran has
+// afterWord to be heard of.
 func (w *Watch) Load(bridges []Device) error {
 	open, err := w.o.Book.Open()
 	if err != nil {
@@ -171,7 +178,8 @@ func (w *Watch) TunnelEnded(d Device, last time.Time) {
 	})
 }
 
-// Registered notes a registration, with the cameras' statuses. fresh says that the bridge has started anew since the last one.
+// Registered notes a registration, with the cameras' statuses. fresh says that the bridge has
+// started anew since the last one.
 func (w *Watch) Registered(d Device, statuses map[string]string, fresh bool) {
 	w.hear(d, func(b *bridge) {
 		b.heard(w.o.Now())
@@ -179,8 +187,8 @@ func (w *Watch) Registered(d Device, statuses map[string]string, fresh bool) {
 	})
 }
 
-// Reported notes that a bridge has reported an event. That keeps one there that has no tunnel; of one whose tunnel has just ended it
-// may be the last word, which was under way.
+// Reported notes that a bridge has reported an event. That keeps one there that has no tunnel; of
+// one whose tunnel has just ended it may be the last word, which was under way.
 func (w *Watch) Reported(d Device) {
 	w.mu.Lock()
 	b := w.bridges[d]
@@ -258,8 +266,8 @@ func (w *Watch) forget(d Device) {
 	delete(w.held, d)
 }
 
-// step does what is due, of all bridges or of those that were heard of since the last step. With thousands of bridges somebody is heard of
-// all the time.
+// step does what is due, of all bridges or of those that were heard of since the last step. With
+// thousands of bridges somebody is heard of all the time.
 func (w *Watch) step(ctx context.Context, all bool) {
 	type job struct {
 		d    Device
@@ -294,7 +302,8 @@ func (w *Watch) step(ctx context.Context, all bool) {
 		}
 		g.Go(func() error {
 			if err := j.what(j.d); err != nil {
-				w.o.Log.Error("the events of a bridge that came or went could not be stored; it is tried again", "bridge", j.d.Actor.ID, "error", err)
+				w.o.Log.Error("the events of a bridge that came or went could not be stored; it is tried again",
+					"bridge", j.d.Actor.ID, "error", err)
 			}
 			return nil
 		})

@@ -14,14 +14,16 @@ type tenant struct {
 	of      map[string]map[string]struct{} // bridge → ids of the cameras that it has, or had last
 	lists   map[list][]string              // ids in order, made when asked for; empty when something came or went
 	n       int                            // how many cameras bridges have
-	refused map[string][]vms.RefusedCamera // bridge → cameras that its last registration named and the account may not have
+	// bridge → cameras that its last registration named and the account may not have
+	refused map[string][]vms.RefusedCamera
 }
 
 // account finds an account, making an empty one if need be. The lock is held for writing.
 func (r *Registry) account(id string) *tenant {
 	a := r.accounts[id]
 	if a == nil {
-		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{}, lists: map[list][]string{},
+		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{},
+			lists:   map[list][]string{},
 			refused: map[string][]vms.RefusedCamera{}}
 		r.accounts[id] = a
 	}

@@ -9,8 +9,8 @@ import (
 // BridgeIDs are the ids of an account's bridges in order. Nobody changes the slice.
 func (r *Registry) BridgeIDs(account string) []string { return r.ids(account, allBridges) }
 
-// BridgeRecord is one of an account's bridges, with the ids of the cameras that it has; ok is false if there is none of
-// that id.
+// BridgeRecord is one of an account's bridges, with the ids of the cameras that it has; ok is false
+// if there is none of that id.
 func (r *Registry) BridgeRecord(account, id string) (b vms.Bridge, cameras []string, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -36,7 +36,8 @@ func (a Actor) row() ([]byte, Actor)   { return rowKey(a.Account, a.ID), a }
 
 func rowKey(account, id string) []byte { return []byte(account + "\x00" + id) }
 
-// upgrade moves the records whose keys are bare ids, from when those were one space for all accounts. One that is there already stays.
+// upgrade moves the records whose keys are bare ids, from when those were one space for all
+// accounts. One that is there already stays.
 func upgrade[T any](tx records.Tx, bucket string, row func(T) ([]byte, T)) error {
 	b, old := tx.Bucket(bucket), map[string]T{}
 	err := each(tx, bucket, func(key []byte, v T) error {

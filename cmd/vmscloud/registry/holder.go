@@ -10,11 +10,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// claim is what a bridge that is registered already has of another registration: its id, or a camera, "" for the id.
+// claim is what a bridge that is registered already has of another registration: its id, or a
+// camera, "" for the id.
 type claim struct{ bridge, holder, camera string }
 
-// claimsLocked are the claims on a registration that are not its own credential's: on the id of the bridge, and one of each
-// other bridge on a camera.
+// claimsLocked are the claims on a registration that are not its own credential's: on the id of the
+// bridge, and one of each other bridge on a camera.
 func (r *Registry) claimsLocked(p identity.Principal, reg vms.Registration) (out []claim) {
 	mine := r.look(p.AccountID)
 	add := func(b Bridge, camera string) {
@@ -32,7 +33,8 @@ func (r *Registry) claimsLocked(p identity.Principal, reg vms.Registration) (out
 	return out
 }
 
-// mayTake is nil if a credential may have what another one claims: it may once the other one is revoked, expired or gone.
+// mayTake is nil if a credential may have what another one claims: it may once the other one is
+// revoked, expired or gone.
 func (r *Registry) mayTake(c claim, p identity.Principal) error {
 	name := c.holder
 	if r.Holds != nil {
@@ -43,12 +45,17 @@ func (r *Registry) mayTake(c claim, p identity.Principal) error {
 		name = strconv.Quote(called) + " (" + c.holder + ")"
 	}
 	if c.camera == "" {
-		return vms.NewError(http.StatusConflict, vms.ReasonExists, "The bridge "+c.bridge+" is registered with another credential, "+name+
-			", which is still good. If this one shall take its place, let the operator say so: vmscloud bridge release "+c.bridge+" --account "+p.AccountID+"; else give this bridge another id")
+		return vms.NewError(http.StatusConflict, vms.ReasonExists,
+			"The bridge "+c.bridge+" is registered with another credential, "+name+
+				", which is still good. If this one shall take its place, let the operator say so: "+
+				"vmscloud bridge release "+c.bridge+" --account "+p.AccountID+"; else give this bridge another id")
 	}
-	return vms.NewError(http.StatusConflict, vms.ReasonExists, "The camera "+c.camera+" belongs to the bridge "+c.bridge+", which is registered with another credential, "+
-		name+", that is still good. Remove the camera from that bridge's configuration, or let the operator say so: vmscloud camera release "+c.camera+
-		" --account "+p.AccountID+"; else give this camera another id")
+	return vms.NewError(http.StatusConflict, vms.ReasonExists,
+		"The camera "+c.camera+" belongs to the bridge "+c.bridge+", which is registered with another credential, "+
+			name+", that is still good. Remove the camera from that bridge's configuration, "+
+			"or let the operator say so: "+
+			"vmscloud camera release "+c.camera+
+			" --account "+p.AccountID+"; else give this camera another id")
 }
 
 // SpeaksFor is nil if the credential of a request may open the tunnel of a bridge.
@@ -57,7 +64,8 @@ func (r *Registry) SpeaksFor(p identity.Principal, bridge string) error {
 	b, ok := r.look(p.AccountID).bridges[bridge]
 	r.mu.RUnlock()
 	if !ok {
-		return vms.NewError(http.StatusConflict, vms.ReasonResource, "No bridge of this id is registered for the account of this token; register it first")
+		return vms.NewError(http.StatusConflict, vms.ReasonResource,
+			"No bridge of this id is registered for the account of this token; register it first")
 	}
 	if b.Holder == "" || b.Holder == p.Holder {
 		return nil
@@ -65,8 +73,8 @@ func (r *Registry) SpeaksFor(p identity.Principal, bridge string) error {
 	return r.mayTake(claim{bridge: b.ID, holder: b.Holder}, p)
 }
 
-// Keeper is the bridge that has an actor of an account, itself included, and the holder of the credential that registered it; "" for
-// what no bridge has.
+// Keeper is the bridge that has an actor of an account, itself included, and the holder of the
+// credential that registered it; "" for what no bridge has.
 func (r *Registry) Keeper(account string, a vms.Actor) (bridge, holder string) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -82,8 +90,8 @@ func (r *Registry) Keeper(account string, a vms.Actor) (bridge, holder string) {
 	return bridge, mine.bridges[bridge].Holder
 }
 
-// IsBridge says whether a credential is a bridge's: one that was made for a bridge, or that has registered one. A client of OAuth that
-// has not is any program of the account.
+// IsBridge says whether a credential is a bridge's: one that was made for a bridge, or that has
+// registered one. A client of OAuth that has not is any program of the account.
 func (r *Registry) IsBridge(p identity.Principal) bool {
 	if p.Kind != identity.KindBridge || !strings.HasPrefix(p.Holder, "client:") {
 		return p.Kind == identity.KindBridge

@@ -18,7 +18,8 @@ type Options struct {
 // options say what there is to know of the file for those who open, check or repair it.
 func options(o Options) database.Options {
 	return database.Options{
-		Name: "registry", Buckets: [][]byte{[]byte(bucketBridges), []byte(bucketActors), []byte(bucketKeys), []byte(bucketSubscriptions)}, Log: o.Log, OnDamage: o.OnDamage,
+		Name: "registry", Buckets: [][]byte{[]byte(bucketBridges), []byte(bucketActors), []byte(bucketKeys),
+			[]byte(bucketSubscriptions)}, Log: o.Log, OnDamage: o.OnDamage,
 		Copied: func(string) bool { return true },
 		Sound: func(bucket string, _, v []byte) error {
 			switch bucket {

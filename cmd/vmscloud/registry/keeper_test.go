@@ -10,8 +10,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A camera stays with the bridge that has it: another credential gets it only once that one has ended, the bridge no longer names it,
-// or the operator released it.
+// A camera stays with the bridge that has it: another credential gets it only once that one has
+// ended, the bridge no longer names it, or the operator released it.
 func TestACameraIsItsBridges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "registry.db")
 	r, err := Open(path)
@@ -40,10 +40,12 @@ func TestACameraIsItsBridges(t *testing.T) {
 	}
 	require.NoError(t, register("token:a", "bridge-a", "gate", "yard", "door"))
 	require.NoError(t, register("token:b", "bridge-b", "hall"))
-	refused(register("token:b", "bridge-b", "hall", "yard"), "yard", "bridge-a", "name of token:a", "vmscloud camera release yard")
+	refused(register("token:b", "bridge-b", "hall", "yard"), "yard", "bridge-a", "name of token:a",
+		"vmscloud camera release yard")
 	at("door@bridge-a", "gate@bridge-a", "hall@bridge-b", "yard@bridge-a")
 
-	// The operator releases one. Its bridge keeps it until the other one comes, also over a restart.
+	// The operator releases one. Its bridge keeps it until the other one comes, also over a
+	// restart.
 	require.ErrorIs(t, r.ReleaseCamera("", "nothing"), identity.ErrNotFound)
 	require.ErrorIs(t, r.ReleaseCamera("", "bridge-a"), identity.ErrNotFound)
 	require.NoError(t, r.ReleaseCamera("", "yard"))
@@ -59,7 +61,8 @@ func TestACameraIsItsBridges(t *testing.T) {
 	refused(register("token:a", "bridge-a", "gate", "yard", "door"), "yard")
 	require.NoError(t, register("token:a", "bridge-a", "gate", "door"))
 
-	// A bridge that no longer names it lets it go, and so does one whose credential has ended; a credential moves what it has itself.
+	// A bridge that no longer names it lets it go, and so does one whose credential has ended; a
+	// credential moves what it has itself.
 	require.NoError(t, register("token:b", "bridge-b", "hall"))
 	require.NoError(t, register("token:a", "bridge-a2", "yard", "gate"))
 	require.NoError(t, register("token:a", "bridge-a", "door"))
@@ -81,7 +84,8 @@ func TestACameraIsItsBridges(t *testing.T) {
 	}
 }
 
-// A client of OAuth is a bridge from its first registration on, also after a restart, until its bridge is released.
+// A client of OAuth is a bridge from its first registration on, also after a restart, until its
+// bridge is released.
 func TestWhatIsABridge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "registry.db")
 	r, err := Open(path)

@@ -9,11 +9,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Limits are what an account may have; 0 is any number. What it has already stays when a limit is lowered.
+// Limits are what an account may have; 0 is any number. What it has already stays when a limit is
+// lowered.
 type Limits struct{ Cameras, Bridges int }
 
-// most is how many cameras an account may have, with the words for why. The identity file is asked only if a registration brings a
-// camera that the account does not have.
+// most is how many cameras an account may have, with the words for why. The identity file is asked
+// only if a registration brings a camera that the account does not have.
 func (r *Registry) most(account string, reg vms.Registration) (n int, why string, err error) {
 	if !r.bringsMore(account, reg) {
 		return math.MaxInt, "", nil
@@ -37,7 +38,8 @@ func (r *Registry) bringsMore(account string, reg vms.Registration) bool {
 	return false
 }
 
-// known bounds what the registry remembers of an account: cameras that are gone and other actors, whose events stay, count too.
+// known bounds what the registry remembers of an account: cameras that are gone and other actors,
+// whose events stay, count too.
 func (l Limits) known() int {
 	if l.Cameras == 0 {
 		return math.MaxInt
@@ -66,10 +68,15 @@ func (a *tenant) fit(reg vms.Registration, most int, why string, known int) (ref
 		}
 		switch {
 		case n >= most:
-			refused = append(refused, vms.RefusedCamera{ID: c.ID, Reason: fmt.Sprintf("the account may have %d cameras %s", most, why)})
+			refused = append(refused,
+				vms.RefusedCamera{ID: c.ID, Reason: fmt.Sprintf("the account may have %d cameras %s", most, why)})
 			continue
 		case !there && all >= known:
-			refused = append(refused, vms.RefusedCamera{ID: c.ID, Reason: fmt.Sprintf("the account has had %d devices, more than are remembered here; the operator can raise --account-cameras", all)})
+			refused = append(refused,
+				vms.RefusedCamera{ID: c.ID,
+					Reason: fmt.Sprintf("the account has had %d devices, more than are remembered here; "+
+						"the operator can "+
+						"raise --account-cameras", all)})
 			continue
 		case !there:
 			all++
@@ -79,7 +86,8 @@ func (a *tenant) fit(reg vms.Registration, most int, why string, known int) (ref
 	return refused
 }
 
-// maxRefused bounds how many refused cameras of a bridge are remembered, to say so when they are named.
+// maxRefused bounds how many refused cameras of a bridge are remembered, to say so when they are
+// named.
 const maxRefused = 100
 
 // Refused are the cameras of a bridge's last registration that its account may not have.
@@ -89,7 +97,8 @@ func (r *Registry) Refused(account, bridge string) []vms.RefusedCamera {
 	return r.look(account).refused[bridge]
 }
 
-// refusalLocked says of a camera that a bridge of the account names and that the account may not have, why; nil for others.
+// refusalLocked says of a camera that a bridge of the account names and that the account may not
+// have, why; nil for others.
 func (r *Registry) refusalLocked(account, camera string) error {
 	for _, list := range r.look(account).refused {
 		for _, c := range list {

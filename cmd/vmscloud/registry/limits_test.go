@@ -9,7 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// An account has as many cameras and bridges as it may, and is told which number that is; what it has stays, and others lose nothing.
+// An account has as many cameras and bridges as it may, and is told which number that is; what it
+// has stays, and others lose nothing.
 func TestLimits(t *testing.T) {
 	r := newRegistry(t)
 	quota := map[string]int{"small": 2}

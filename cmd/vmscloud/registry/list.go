@@ -75,7 +75,8 @@ func (r *Registry) Device(account, id string) (d web.Device, ok bool) {
 }
 
 func (r *Registry) deviceLocked(a Actor) web.Device {
-	d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.shownName(), Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
+	d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.shownName(), Kind: a.Type, Bridge: a.Bridge,
+		Created: a.Created}
 	switch {
 	case a.Type != vms.ActorBridge:
 		d.Status = r.statusLocked(a)

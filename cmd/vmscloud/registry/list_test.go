@@ -52,7 +52,8 @@ func TestListsOfIDs(t *testing.T) {
 				id := fmt.Sprintf("c%d", c)
 				if cam, ok := r.CameraOf("acc-1", id); ok {
 					_, holder := r.Keeper("acc-1", vms.Actor{Type: vms.ActorCamera, ID: id})
-					want[""], want[holder], devices = append(want[""], id), append(want[holder], id), append(devices, id+"@"+cam.BridgeID)
+					want[""], want[holder], devices = append(want[""], id), append(want[holder], id),
+						append(devices, id+"@"+cam.BridgeID)
 				}
 			}
 			for holder, ids := range want {

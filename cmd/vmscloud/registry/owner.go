@@ -7,8 +7,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// HasActor says whether an account has an actor. Cameras and bridges must have been registered. An id of another kind that
-// the account has not used yet may be used: it is taken with its first event.
+// HasActor says whether an account has an actor. Cameras and bridges must have been registered. An
+// id of another kind that the account has not used yet may be used: it is taken with its first
+// event.
 func (r *Registry) HasActor(_ context.Context, account string, a vms.Actor) (bool, error) {
 	if a.Type == "account" {
 		return a.ID == account, nil
@@ -36,8 +37,8 @@ func (r *Registry) Owns(account string, a vms.Actor) bool {
 	return ok && known.Type == a.Type
 }
 
-// Plain says whether the events of an account's actor are kept under bare ids: those of actors from when ids were one space for all
-// accounts, and of the account itself, whose id is nobody else's.
+// Plain says whether the events of an account's actor are kept under bare ids: those of actors from
+// when ids were one space for all accounts, and of the account itself, whose id is nobody else's.
 func (r *Registry) Plain(account string, a vms.Actor) bool {
 	if a.Type == "account" {
 		return true
@@ -69,8 +70,9 @@ func (r *Registry) Alone() bool {
 	return len(r.accounts) <= 1
 }
 
-// Claim notes the actor of an event, if the account has none of its id, and says whether it is the account's now. One that is neither
-// camera nor bridge becomes the bridge's that reported of it, "" for none.
+// Claim notes the actor of an event, if the account has none of its id, and says whether it is the
+// account's now. One that is neither camera nor bridge becomes the bridge's that reported of it, ""
+// for none.
 func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, error) {
 	if has, err := r.HasActor(context.Background(), account, a); !has || err != nil {
 		return false, err
@@ -87,8 +89,10 @@ func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, erro
 	case ok && (bridge == "" || next.Bridge != "" || a.Type == vms.ActorCamera || a.Type == vms.ActorBridge):
 		return true, nil
 	case !ok && len(r.look(account).actors) >= r.Limits.known():
-		return false, limited(fmt.Sprintf("The account has %d devices and others with events, all that are remembered here; the operator can raise --account-cameras",
-			len(r.look(account).actors)))
+		return false,
+			limited(fmt.Sprintf("The account has %d devices and others with events, all that are remembered here; "+
+				"the operator can raise --account-cameras",
+				len(r.look(account).actors)))
 	case !ok:
 		next = Actor{ID: a.ID, Type: a.Type, Account: account, Created: r.now().UTC()}
 	}

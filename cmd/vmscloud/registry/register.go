@@ -13,9 +13,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Register takes in what a bridge says of itself. Ids are the account's own: what other accounts call theirs is nobody's concern. A bridge
-// that another credential has registered and a camera that such a bridge has are conflicts, until that credential is revoked or
-// expires, or an operator releases the bridge or the camera. Cameras beyond what the account may have are left out: see Refused.
+// Register takes in what a bridge says of itself. Ids are the account's own: what other accounts
+// call theirs is nobody's concern. A bridge that another credential has registered and a camera
+// that such a bridge has are conflicts, until that credential is revoked or expires, or an operator
+// releases the bridge or the camera. Cameras beyond what the account may have are left out: see
+// Refused.
 func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
 	most, why, err := r.most(p.AccountID, reg) // not under the lock, as below
 	if err != nil {
@@ -25,7 +27,8 @@ func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Reg
 		r.mu.RLock()
 		before := r.claimsLocked(p, reg)
 		r.mu.RUnlock()
-		// Not under the lock: the identity file is asked, and who holds a transaction there may wait for the registry.
+		// Not under the lock: the identity file is asked, and who holds a transaction there may
+		// wait for the registry.
 		for _, c := range before {
 			if err := r.mayTake(c, p); err != nil {
 				return err
@@ -37,8 +40,10 @@ func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Reg
 	}
 }
 
-// registerOver takes in what a bridge says of itself, if the claims of others on it are still those that were looked at.
-func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Registration, most int, why string) (done bool, err error) {
+// registerOver takes in what a bridge says of itself, if the claims of others on it are still those
+// that were looked at.
+func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Registration, most int,
+	why string) (done bool, err error) {
 	r.writeMu.Lock()
 	defer r.writeMu.Unlock()
 	if !slices.Equal(before, r.claimsLocked(p, reg)) {
@@ -47,7 +52,9 @@ func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Re
 	mine := r.look(p.AccountID)
 	b, known := mine.bridges[reg.ID]
 	if !known && r.Limits.Bridges > 0 && len(mine.bridges) >= r.Limits.Bridges {
-		return true, limited(fmt.Sprintf("The account may have %d bridges here, and has them: the operator can raise --account-bridges", r.Limits.Bridges))
+		return true,
+			limited(fmt.Sprintf("The account may have %d bridges here, and has them: the operator can raise "+
+				"--account-bridges", r.Limits.Bridges))
 	}
 	refused := mine.fit(reg, most, why, r.Limits.known())
 	if len(refused) > 0 {
@@ -79,7 +86,8 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 		return err
 	}
 	for _, c := range reg.Cameras {
-		a := Actor{ID: c.ID, Type: vms.ActorCamera, Account: p.AccountID, Bridge: reg.ID, Name: c.Name, Status: c.ConnectionStatus}
+		a := Actor{ID: c.ID, Type: vms.ActorCamera, Account: p.AccountID, Bridge: reg.ID, Name: c.Name,
+			Status: c.ConnectionStatus}
 		if err := r.upsert(changed, a, now); err != nil {
 			return err
 		}
@@ -110,7 +118,8 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 	return nil
 }
 
-// upsert notes in changed what becomes of an actor that is registered as want, if that differs from what is known.
+// upsert notes in changed what becomes of an actor that is registered as want, if that differs from
+// what is known.
 func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) error {
 	old, known := r.look(want.Account).actors[want.ID]
 	if c, ok := changed[want.ID]; ok {
@@ -144,5 +153,6 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 
 func conflict(kind, id string) error {
 	return vms.NewError(http.StatusConflict, vms.ReasonExists,
-		"The id "+id+" of this "+kind+" belongs to something else of the account already; give it another id in the bridge's configuration")
+		"The id "+id+" of this "+kind+" belongs to something else of the account already; give it another id in the "+
+			"bridge's configuration")
 }

@@ -19,7 +19,8 @@ type Bridge struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`
 	Token   string `json:"token"` // of its local API: never shown
-	// Holder is whose credential registered it (identity.Principal): as long as that stands, no other may speak for the bridge.
+	// Holder is whose credential registered it (identity.Principal): as long as that stands, no
+	// other may speak for the bridge.
 	Holder  string    `json:"holder,omitempty"`
 	Created time.Time `json:"created"`
 }
@@ -30,8 +31,9 @@ func (b Bridge) Key() string { return Key(b.Account, b.ID) }
 // Key is the name of an account's id among all accounts. No id has a slash.
 func Key(account, id string) string { return account + "/" + id }
 
-// Actor is who may have events: a camera or bridge that was registered, or another kind that has reported once. Ids are
-// one space for all kinds of an account, because the id of an event is built of them.
+// Actor is who may have events: a camera or bridge that was registered, or another kind that has
+// reported once. Ids are one space for all kinds of an account, because the id of an event is built
+// of them.
 type Actor struct {
 	ID      string    `json:"id"`
 	Type    string    `json:"type"`
@@ -43,7 +45,8 @@ type Actor struct {
 	Gone bool `json:"gone,omitempty"`
 	// Released says that the next other bridge that registers the camera may have it.
 	Released bool `json:"released,omitempty"`
-	// Plain says that it is from when ids were one space for all accounts: its events are kept under bare ids.
+	// Plain says that it is from when ids were one space for all accounts: its events are kept
+	// under bare ids.
 	Plain bool `json:"plain,omitempty"`
 	// Status is the last one heard, by registration or status event, and when it began.
 	Status      string    `json:"status,omitempty"`
@@ -54,7 +57,8 @@ type Actor struct {
 	Described *vms.Description `json:"described,omitempty"`
 }
 
-// shownName is what to call an actor: what people call it, else what its bridge's configuration says.
+// shownName is what to call an actor: what people call it, else what its bridge's configuration
+// says.
 func (a Actor) shownName() string {
 	if a.Described != nil && a.Described.Name != "" {
 		return a.Described.Name
@@ -68,15 +72,17 @@ func (a Actor) camera() bool { return a.Type == vms.ActorCamera && !a.Gone }
 // listed says whether it is a bridge, or a camera that its bridge has.
 func (a Actor) listed() bool { return a.Type == vms.ActorBridge && !a.Gone || a.camera() }
 
-// Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in records. Safe for
-// concurrent use.
+// Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in
+// records. Safe for concurrent use.
 type Registry struct {
-	// Away says whether a device is out of reach; nil: none is. Set before the registry is used, it must not call back.
+	// Away says whether a device is out of reach; nil: none is. Set before the registry is used, it
+	// must not call back.
 	Away func(account string, device vms.Actor) bool
-	// Holds says whether the holder of a credential may still act, and what people call it; nil: all may. As Away.
+	// Holds says whether the holder of a credential may still act, and what people call it; nil:
+	// all may. As Away.
 	Holds func(holder string) (name string, stands bool, err error)
-	// Limits are what each account may have. Quota is how many cameras one may have by its own record, 0 if that does not say; nil: none
-	// says. As Away.
+	// Limits are what each account may have. Quota is how many cameras one may have by its own
+	// record, 0 if that does not say; nil: none says. As Away.
 	Limits Limits
 	Quota  func(account string) (cameras int, err error)
 
@@ -84,16 +90,18 @@ type Registry struct {
 	file    *database.DB // nil: the records are in no file
 	now     func() time.Time
 
-	// writeMu is held by whoever changes something, over the file's transaction; what is below changes only while it is held.
+	// writeMu is held by whoever changes something, over the file's transaction; what is below
+	// changes only while it is held.
 	writeMu sync.Mutex
-	// mu guards all below. It is taken after writeMu, and never held over the file's transaction: requests wait for no disk.
+	// mu guards all below. It is taken after writeMu, and never held over the file's transaction:
+	// requests wait for no disk.
 	mu       sync.RWMutex
 	accounts map[string]*tenant
 	held     map[string][]string // holder → the Keys of its bridges, in order
 }
 
-// Open opens the registry in the file at path, making it if need be. One process at a time can have it open. Damage costs what is
-// damaged; everything is kept twice: see package database.
+// Open opens the registry in the file at path, making it if need be. One process at a time can have
+// it open. Damage costs what is damaged; everything is kept twice: see package database.
 func Open(path string) (*Registry, error) { return OpenWith(path, Options{}) }
 
 // OpenWith is Open with somebody to tell of damage.

@@ -92,8 +92,10 @@ func TestRegistry(t *testing.T) {
 		account, typ, id string
 		want             bool
 	}{
-		{"acc-1", "camera", "c1", true}, {"acc-2", "camera", "c1", false}, {"acc-1", "bridge", "b1", true}, {"acc-1", "bridge", "c1", false},
-		{"acc-1", "camera", "none", false}, {"acc-1", "bridge", "none", false}, {"acc-1", "account", "acc-1", true}, {"acc-1", "account", "acc-2", false},
+		{"acc-1", "camera", "c1", true}, {"acc-2", "camera", "c1", false}, {"acc-1", "bridge", "b1", true},
+		{"acc-1", "bridge", "c1", false},
+		{"acc-1", "camera", "none", false}, {"acc-1", "bridge", "none", false}, {"acc-1", "account", "acc-1", true},
+		{"acc-1", "account", "acc-2", false},
 		{"acc-1", "sensor", "s1", true}, {"acc-1", "sensor", "c1", false},
 	} {
 		require.Equal(t, c.want, has(t, r, c.account, c.typ, c.id), "%v", c)
@@ -136,7 +138,8 @@ func TestRegistry(t *testing.T) {
 // A registration that says nothing new costs no write.
 func TestRegisterAgainWritesNothing(t *testing.T) {
 	r := newRegistry(t)
-	reg := vms.Registration{ID: "b1", Address: "http://h:1", Cameras: []vms.RegisteredCamera{{ID: "c1", ConnectionStatus: vms.StatusOnline}}}
+	reg := vms.Registration{ID: "b1", Address: "http://h:1",
+		Cameras: []vms.RegisteredCamera{{ID: "c1", ConnectionStatus: vms.StatusOnline}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
 	writes := func() int { return lastTxID(t, r.File()) }
 	before := writes()
@@ -164,7 +167,8 @@ func TestCameraStatus(t *testing.T) {
 		require.True(t, ok)
 		return c.Status.ConnectionStatus
 	}
-	// A bridge that has just started says that it does not know: what it saw a moment before is news.
+	// A bridge that has just started says that it does not know: what it saw a moment before is
+	// news.
 	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", ConnectionStatus: vms.StatusUnknown}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
 	require.Equal(t, vms.StatusUnknown, status())
@@ -193,8 +197,8 @@ func TestCameraStatus(t *testing.T) {
 	require.Equal(t, vms.StatusInvalidCredentials, status())
 }
 
-// Whether another credential still stands is asked of the identity file, where somebody may hold a transaction and wait for the
-// registry: it must not be locked meanwhile.
+// Whether another credential still stands is asked of the identity file, where somebody may hold a
+// transaction and wait for the registry: it must not be locked meanwhile.
 func TestRegistryIsFreeWhileItAsks(t *testing.T) {
 	r, err := Open(filepath.Join(t.TempDir(), "registry.db"))
 	require.NoError(t, err)
@@ -211,7 +215,8 @@ func TestRegistryIsFreeWhileItAsks(t *testing.T) {
 		go func() {
 			defer close(wait)
 			if _, err = r.Devices(t.Context(), "acc-1"); err == nil && asked == 1 {
-				err = r.Register(t.Context(), first, vms.Registration{ID: "b1", Name: "again", Address: "http://h:1/", ImageToken: "t"})
+				err = r.Register(t.Context(), first, vms.Registration{ID: "b1", Name: "again", Address: "http://h:1/",
+					ImageToken: "t"})
 			}
 		}()
 		select {
@@ -226,8 +231,8 @@ func TestRegistryIsFreeWhileItAsks(t *testing.T) {
 	require.Equal(t, "token:2", r.accounts["acc-1"].bridges["b1"].Holder)
 }
 
-// A bridge is its holder's: another credential of the same account can neither register it nor open its tunnel, until the first one is
-// revoked or the operator says so.
+// A bridge is its holder's: another credential of the same account can neither register it nor open
+// its tunnel, until the first one is revoked or the operator says so.
 func TestABridgeIsItsHolders(t *testing.T) {
 	r := newRegistry(t)
 	stands := map[string]bool{"token:a": true, "client:b": true}
@@ -261,7 +266,10 @@ func TestABridgeThatIsAway(t *testing.T) {
 	r := newRegistry(t)
 	away := true
 	r.Away = func(string, vms.Actor) bool { return away }
-	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1", ConnectionStatus: vms.StatusOnline}}}))
+	require.NoError(t,
+		r.Register(t.Context(), principal("acc-1"),
+			vms.Registration{ID: "bridge-1",
+				Cameras: []vms.RegisteredCamera{{ID: "cam-1", ConnectionStatus: vms.StatusOnline}}}))
 	status := func() (string, string) {
 		cam, ok := r.CameraOf("acc-1", "cam-1")
 		require.True(t, ok)

@@ -28,7 +28,9 @@ func (r *Registry) List() ([]Held, error) {
 		}
 	}
 	r.mu.RUnlock()
-	slices.SortFunc(list, func(a, b Held) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Account, b.Account)) })
+	slices.SortFunc(list, func(a, b Held) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Account, b.Account))
+	})
 	for i := range list {
 		if list[i].Holder == "" || r.Holds == nil {
 			continue
@@ -44,8 +46,8 @@ func (r *Registry) List() ([]Held, error) {
 	return list, nil
 }
 
-// Release forgets who holds a bridge. Without an account, the bridge must be the only one of its id. identity.ErrNotFound if there is
-// none.
+// Release forgets who holds a bridge. Without an account, the bridge must be the only one of its
+// id. identity.ErrNotFound if there is none.
 func (r *Registry) Release(account, id string) error {
 	r.writeMu.Lock()
 	defer r.writeMu.Unlock()
@@ -63,11 +65,15 @@ func (r *Registry) Release(account, id string) error {
 	return nil
 }
 
-// ReleaseCamera lets the next other bridge of its account that registers a camera have it. As Release.
+// ReleaseCamera lets the next other bridge of its account that registers a camera have it. As
+// Release.
 func (r *Registry) ReleaseCamera(account, id string) error {
 	r.writeMu.Lock()
 	defer r.writeMu.Unlock()
-	a, err := only(r, account, "camera", id, func(a *tenant) (Actor, bool) { c := a.actors[id]; return c, c.Type == vms.ActorCamera })
+	a, err := only(r, account, "camera", id, func(a *tenant) (Actor, bool) {
+		c := a.actors[id]
+		return c, c.Type == vms.ActorCamera
+	})
 	if err != nil {
 		return err
 	}

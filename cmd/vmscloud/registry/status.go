@@ -57,7 +57,8 @@ func (r *Registry) Bridges() map[string][]string {
 	return all
 }
 
-// Attached are the cameras that a bridge has and that are not switched off, and those that it had; known says whether there is such a bridge.
+// Attached are the cameras that a bridge has and that are not switched off, and those that it had;
+// known says whether there is such a bridge.
 func (r *Registry) Attached(account, bridge string) (on, gone []string, known bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -6,14 +6,19 @@ import (
 	"vmsbridge/storage/records"
 )
 
-// KeepSubscription keeps an account's subscription to events under its id, as server.SubscriptionStore.
+// KeepSubscription keeps an account's subscription to events under its id, as
+// server.SubscriptionStore.
 func (r *Registry) KeepSubscription(account, id string, raw []byte) error {
-	return r.records.Update(func(tx records.Tx) error { return tx.Bucket(bucketSubscriptions).Put(rowKey(account, id), raw) })
+	return r.records.Update(func(tx records.Tx) error {
+		return tx.Bucket(bucketSubscriptions).Put(rowKey(account, id), raw)
+	})
 }
 
 // DropSubscription removes one. One that is not there is no error.
 func (r *Registry) DropSubscription(account, id string) error {
-	return r.records.Update(func(tx records.Tx) error { return tx.Bucket(bucketSubscriptions).Delete(rowKey(account, id)) })
+	return r.records.Update(func(tx records.Tx) error {
+		return tx.Bucket(bucketSubscriptions).Delete(rowKey(account, id))
+	})
 }
 
 // Subscriptions are those of all accounts.

@@ -6,8 +6,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Changes of a camera or bridge, in their order, that are kept with it until somebody was told of them: so none is missed if the service
-// ends in between.
+// Changes of a camera or bridge, in their order, that are kept with it until somebody was told of
+// them: so none is missed if the service ends in between.
 type Changes string
 
 // The changes, each a letter.
@@ -28,8 +28,8 @@ func (c Changes) and(one Changes) Changes {
 	return c + one
 }
 
-// Untold are the devices of which there are changes to tell; bridge "" asks for those of all accounts, else for what a bridge of the account
-// has or had last, and itself.
+// Untold are the devices of which there are changes to tell; bridge "" asks for those of all
+// accounts, else for what a bridge of the account has or had last, and itself.
 func (r *Registry) Untold(account, bridge string) (list []Actor) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -28,7 +28,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type Log struct {
 	path string
 
-	// writeMu is held over each write, by those who note something, and guards what follows. Nobody else waits for it.
+	// writeMu is held over each write, by those who note something, and guards what follows. Nobody
+	// else waits for it.
 	writeMu sync.Mutex
 	file    vfs.File // nil: nothing has been noted since Open
 	half    int64

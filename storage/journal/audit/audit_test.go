@@ -17,7 +17,8 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// made is a file of five events: the first three wait, the fourth is parked, the last goes on; a cursor has passed none of them.
+// made is a file of five events: the first three wait, the fourth is parked, the last goes on; a
+// cursor has passed none of them.
 func made(t *testing.T) (path string) {
 	t.Helper()
 	path = sample.Path(t)
@@ -39,7 +40,8 @@ func made(t *testing.T) (path string) {
 				sequence, queued = rows.Enqueue(ev, sample.Epoch)
 				err = errors.Join(err, queued)
 			}
-			err = errors.Join(err, sealed, rows.Record(ev, sample.Epoch), rows.Store(ev, form.WithSequence(value, sequence)))
+			err = errors.Join(err, sealed, rows.Record(ev, sample.Epoch),
+				rows.Store(ev, form.WithSequence(value, sequence)))
 		}
 		key, _ := rows.Entry(id(3))
 		return errors.Join(err, rows.Park(key, id(3), form.ParkedEntry{Reason: "no"}), rows.AddEvents(rows.Stored))
@@ -79,7 +81,8 @@ func TestAuditOfASoundFile(t *testing.T) {
 	}))
 }
 
-// TestContradictions breaks one thing at a time, of which every value is readable, and looks for the sentence that names it.
+// TestContradictions breaks one thing at a time, of which every value is readable, and looks for
+// the sentence that names it.
 func TestContradictions(t *testing.T) {
 	first := func(tx *bolt.Tx, bucket []byte) []byte { k, _ := tx.Bucket(bucket).Cursor().First(); return k }
 	for _, c := range []struct {
@@ -87,9 +90,13 @@ func TestContradictions(t *testing.T) {
 		harm func(tx *bolt.Tx) error
 		want string
 	}{
-		{"an event is missing from an index", func(tx *bolt.Tx) error { return tx.Bucket(form.ByTime).Delete(first(tx, form.ByTime)) }, "is not (or wrongly) listed in by-time"},
+		{"an event is missing from an index", func(tx *bolt.Tx) error {
+			return tx.Bucket(form.ByTime).Delete(first(tx, form.ByTime))
+		}, "is not (or wrongly) listed in by-time"},
 		{"a listed event is missing", func(tx *bolt.Tx) error { return tx.Bucket(form.Events).Delete([]byte(id(0))) }, `event "` + id(0) + `" is missing`},
-		{"an ongoing event has no note", func(tx *bolt.Tx) error { return tx.Bucket(form.Ongoing).Delete([]byte(id(4))) }, "ongoing is true, but its note says otherwise"},
+		{"an ongoing event has no note", func(tx *bolt.Tx) error {
+			return tx.Bucket(form.Ongoing).Delete([]byte(id(4)))
+		}, "ongoing is true, but its note says otherwise"},
 		{"a note of nobody's", func(tx *bolt.Tx) error { return tx.Bucket(form.Ongoing).Put([]byte("nobody"), form.MSKey(1)) }, `note of an ongoing event "nobody" is stray`},
 		{"an entry's number is another", func(tx *bolt.Tx) error {
 			return tx.Bucket(form.OutboxID).Put([]byte(id(1)), form.SequenceKey(77))
@@ -103,14 +110,17 @@ func TestContradictions(t *testing.T) {
 			return errors.Join(err, tx.Bucket(form.Parked).Put([]byte("nobody"), v))
 		}, `parked "nobody": the event is missing`},
 		{"a change has no note", func(tx *bolt.Tx) error { return tx.Bucket(form.ChangesID).Delete([]byte(id(2))) }, `bucket "changes-id" contradicts`},
-		{"the number of events is another", func(tx *bolt.Tx) error { return tx.Bucket(form.Format).Put(form.KeyCount, form.SequenceKey(6)) }, "there are 5 events"},
+		{"the number of events is another", func(tx *bolt.Tx) error {
+			return tx.Bucket(form.Format).Put(form.KeyCount, form.SequenceKey(6))
+		}, "there are 5 events"},
 		{"a value has a wrong checksum", func(tx *bolt.Tx) error {
 			v := append([]byte(nil), tx.Bucket(form.Outbox).Get(first(tx, form.Outbox))...)
 			v[len(v)-1] ^= 1
 			return tx.Bucket(form.Outbox).Put(first(tx, form.Outbox), v)
 		}, "checksum differs"},
 		{"a value stands in another's bucket", func(tx *bolt.Tx) error {
-			return tx.Bucket(form.Parked).Put([]byte(id(3)), append([]byte(nil), tx.Bucket(form.Events).Get([]byte(id(3)))...))
+			return tx.Bucket(form.Parked).Put([]byte(id(3)),
+				append([]byte(nil), tx.Bucket(form.Events).Get([]byte(id(3)))...))
 		}, "tag 0x11, want 0x31"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +140,9 @@ func TestFilesThatAreNone(t *testing.T) {
 		want string
 	}{
 		{"nothing", func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) }, ""},
-		{"cut in the middle of a page", func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 3*4096+7)) }, "bytes of"},
+		{"cut in the middle of a page", func(t *testing.T, path string) {
+			require.NoError(t, os.Truncate(path, 3*4096+7))
+		}, "bytes of"},
 		{"without a meta page", func(t *testing.T, path string) {
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			require.NoError(t, err)
@@ -157,7 +169,9 @@ func TestFilesThatAreNone(t *testing.T) {
 		})
 	}
 	path := made(t)
-	write(t, path, func(tx *bolt.Tx) error { return tx.Bucket(form.Format).Put(form.KeyVersion, []byte{form.Version + 1}) })
+	write(t, path, func(tx *bolt.Tx) error {
+		return tx.Bucket(form.Format).Put(form.KeyVersion, []byte{form.Version + 1})
+	})
 	_, err := audit.Closed(path)
 	require.ErrorIs(t, err, form.ErrNewer)
 }

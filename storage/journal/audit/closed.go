@@ -13,7 +13,8 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// Closed reads and compares everything in the file at path, which nobody may open meanwhile. It changes nothing. A newer form gives ErrNewer.
+// Closed reads and compares everything in the file at path, which nobody may open meanwhile. It
+// changes nothing. A newer form gives ErrNewer.
 func Closed(path string) (r Report, err error) {
 	info, err := os.Stat(path)
 	if err == nil {

@@ -17,8 +17,8 @@ func (r *Report) compare(tx *bolt.Tx, found *inspector) {
 	r.compareQueues(tx)
 }
 
-// compareEvents names the events whose places in the indexes are wrong. It looks each of them up, which takes many times as
-// long as the sums that say whether there are any.
+// compareEvents names the events whose places in the indexes are wrong. It looks each of them up,
+// which takes many times as long as the sums that say whether there are any.
 func (r *Report) compareEvents(tx *bolt.Tx) {
 	events, ongoing := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Ongoing)
 	_ = events.ForEach(func(id, v []byte) error {
@@ -47,7 +47,8 @@ func (r *Report) compareEvents(tx *bolt.Tx) {
 
 // compareQueues looks each event up that waits or is parked.
 func (r *Report) compareQueues(tx *bolt.Tx) {
-	events, outboxID, parked := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.OutboxID), guard.Bucket(tx, form.Parked)
+	events, outboxID, parked := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.OutboxID),
+		guard.Bucket(tx, form.Parked)
 	_ = guard.Bucket(tx, form.Outbox).ForEach(func(k, v []byte) error {
 		var e form.Entry
 		switch err := e.Read(v); {

@@ -10,8 +10,8 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// inspector compares buckets that are read one after the other, by sums over their entries: what the events say must be
-// listed adds to a sum, what is listed takes from it.
+// inspector compares buckets that are read one after the other, by sums over their entries: what
+// the events say must be listed adds to a sum, what is listed takes from it.
 type inspector struct {
 	seed           maphash.Seed
 	sums           map[string]uint64
@@ -26,7 +26,8 @@ type inspector struct {
 // pauseEvery is after how many entries inspect asks whether to go on.
 const pauseEvery = 2000
 
-// inspect names what is wrong in a file, and counts, without bbolt. It calls pause, if there is one, now and then, and ends with its error.
+// inspect names what is wrong in a file, and counts, without bbolt. It calls pause, if there is
+// one, now and then, and ends with its error.
 func inspect(f *boltfile.File, pause func() error) (found *inspector, err error) {
 	in := &inspector{seed: maphash.MakeSeed(), sums: map[string]uint64{}}
 	entries := 0
@@ -46,13 +47,16 @@ func inspect(f *boltfile.File, pause func() error) (found *inspector, err error)
 	}
 	// Another form's indexes are other ones.
 	if len(in.problems) == 0 && (in.form == form.Version || in.form == 0) {
-		for _, what := range []string{string(form.ByTime), string(form.ByActor), string(form.ByType), string(form.Ongoing), string(form.OutboxID), string(form.ChangesID)} {
+		for _, what := range []string{string(form.ByTime), string(form.ByActor), string(form.ByType),
+			string(form.Ongoing), string(form.OutboxID), string(form.ChangesID)} {
 			if in.sums[what] != 0 {
-				in.contradictions = append(in.contradictions, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
+				in.contradictions = append(in.contradictions,
+					fmt.Sprintf("bucket %q contradicts what it is derived from", what))
 			}
 		}
 		if n := in.count; (len(n) != 8 || binary.BigEndian.Uint64(n) != uint64(in.events)) && in.events+len(n) > 0 {
-			in.contradictions = append(in.contradictions, fmt.Sprintf("there are %d events, and not as many as is noted", in.events))
+			in.contradictions = append(in.contradictions,
+				fmt.Sprintf("there are %d events, and not as many as is noted", in.events))
 		}
 	}
 	return in, err

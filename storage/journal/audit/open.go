@@ -6,7 +6,8 @@ import (
 	"vmsbridge/storage/boltfile"
 )
 
-// File reads everything in a file that nobody changes: its pages and checksums, and whether the indexes agree with the events.
+// File reads everything in a file that nobody changes: its pages and checksums, and whether the
+// indexes agree with the events.
 func File(f *boltfile.File) (r Report, err error) {
 	if f.Metas() < 2 {
 		r.addf("one of the two meta pages is unreadable")
@@ -16,9 +17,10 @@ func File(f *boltfile.File) (r Report, err error) {
 	return r, err
 }
 
-// Open reads and compares everything in the file at path, which a database has open; tx is a transaction of that. begun is called once the
-// transaction keeps all pages as they are: until then no other transaction may be committed. pause, if there is
-// one, is called now and then; its error ends the reading. The error is one of reading.
+// Open reads and compares everything in the file at path, which a database has open; tx is a
+// transaction of that. begun is called once the transaction keeps all pages as they are: until then
+// no other transaction may be committed. pause, if there is one, is called now and then; its error
+// ends the reading. The error is one of reading.
 func Open(tx *bolt.Tx, path string, begun func(), pause func() error) (Report, error) {
 	r := Report{Bytes: tx.Size()}
 	err := boltfile.Read(path, func(f *boltfile.File, err error) error {

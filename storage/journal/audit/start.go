@@ -10,8 +10,8 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// Pages reads the whole file: its structure, the checksums of its values, and whether the indexes and the outbox agree
-// with the events. tx keeps the pages in place.
+// Pages reads the whole file: its structure, the checksums of its values, and whether the indexes
+// and the outbox agree with the events. tx keeps the pages in place.
 func Pages(tx *bolt.Tx) error {
 	return boltfile.Read(tx.DB().Path(), func(f *boltfile.File, err error) error {
 		if err != nil {
@@ -25,7 +25,8 @@ func Pages(tx *bolt.Tx) error {
 	})
 }
 
-// Form says whether the file is new, and whether it was closed in good order; it refuses a newer form.
+// Form says whether the file is new, and whether it was closed in good order; it refuses a newer
+// form.
 func Form(tx *bolt.Tx) (fresh, clean bool, err error) {
 	if tx.Bucket(form.Format) == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
@@ -50,7 +51,8 @@ func Form(tx *bolt.Tx) (fresh, clean bool, err error) {
 	return false, format.Get(form.KeyClean) != nil, nil
 }
 
-// Outbox looks through what matters most at every start: each entry of the outbox and each parked one has its event.
+// Outbox looks through what matters most at every start: each entry of the outbox and each parked
+// one has its event.
 func Outbox(tx *bolt.Tx) error {
 	events, ids := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.OutboxID)
 	n := 0

@@ -1,5 +1,6 @@
-// Package checked is for tests only: journals that are open and were found to be whole. The tests of rooms below the journal, which look
-// at it from outside, have theirs from here; the journal's own tests cannot, for they are part of it.
+// Package checked is for tests only: journals that are open and were found to be whole. The tests
+// of rooms below the journal, which look at it from outside, have theirs from here; the journal's
+// own tests cannot, for they are part of it.
 //
 //	j := checked.Open(t, sample.Path(t), journal.Options{})   // closed by the end of the test
 //	checked.Clean(t, j)                                       // still whole

@@ -16,13 +16,14 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Change is an event as one who follows the journal is to learn of it: the event as it is now, not as it was then. Who wants
-// every event once leaves out what is not Newest.
+// Change is an event as one who follows the journal is to learn of it: the event as it is now, not
+// as it was then. Who wants every event once leaves out what is not Newest.
 type Change = vms.Queued
 
-// Cursor reads all events that are put, from the moment on when its name was first given to Open, in the order in which
-// they were put, whether they wait in the outbox or not. What it has not passed is kept for it (Prune leaves such events
-// alone), so someone must call Trim now and then. Its methods are safe for concurrent use.
+// Cursor reads all events that are put, from the moment on when its name was first given to Open,
+// in the order in which they were put, whether they wait in the outbox or not. What it has not
+// passed is kept for it (Prune leaves such events alone), so someone must call Trim now and then.
+// Its methods are safe for concurrent use.
 type Cursor struct {
 	of      *Followers
 	name    string
@@ -48,8 +49,8 @@ func (c *Cursor) Now() time.Time { return c.of.now() }
 // Changed has a value after an event was put, and at first. One value may stand for many changes.
 func (c *Cursor) Changed() <-chan struct{} { return c.changed }
 
-// Read is up to n changes behind a place, in order; 0 is where the cursor stands. An event that is gone or damaged is left out,
-// so fewer than n do not mean that there are no more; none does.
+// Read is up to n changes behind a place, in order; 0 is where the cursor stands. An event that is
+// gone or damaged is left out, so fewer than n do not mean that there are no more; none does.
 func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 	err = c.of.file.View(func(tx *bolt.Tx) error {
 		list = nil
@@ -57,9 +58,11 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 		if err != nil {
 			return err
 		}
-		events, ids, notes := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.ChangesID), guard.Bucket(tx, form.Meta)
+		events, ids, notes := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.ChangesID),
+			guard.Bucket(tx, form.Meta)
 		from := guard.Bucket(tx, form.Changes).Cursor()
-		for k, raw := from.Seek(form.SequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
+		for k, raw := from.Seek(form.SequenceKey(max(after, v.Place) + 1)); len(k) == 8 &&
+			len(list) < n; k, raw = from.Next() {
 			var e form.Change
 			if err := e.Read(raw); err != nil {
 				c.of.damaged.Inc()
@@ -103,7 +106,8 @@ func (c *Cursor) Place() (place uint64, err error) {
 	return place, nil
 }
 
-// Advance notes, durably, that everything up to a place was dealt with. A place that is passed already changes nothing.
+// Advance notes, durably, that everything up to a place was dealt with. A place that is passed
+// already changes nothing.
 func (c *Cursor) Advance(place uint64) error {
 	_, err := c.move(func(_ *table.Tx, v *form.Cursor) error { v.Place = max(v.Place, place); return nil })
 	if err != nil {
@@ -118,7 +122,8 @@ func (c *Cursor) move(change func(t *table.Tx, v *form.Cursor) error) (v form.Cu
 		v, err = table.Cursor(t.Tx, c.key)
 		lost := errors.Is(err, table.ErrNoCursor) && c.of.has(c)
 		if lost {
-			v, err = form.Cursor{Place: table.LastChange(t.Tx), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
+			// a recovery from damage did not find it
+			v, err = form.Cursor{Place: table.LastChange(t.Tx), Skipped: c.skipped.Load()}, nil
 		}
 		if err != nil {
 			return vault.Refuse(err)

@@ -51,7 +51,8 @@ func pass(t testing.TB, c *follow.Cursor, n int) {
 	require.NoError(t, c.Advance(changes[n-1].Place))
 }
 
-// sequenceLen is how long the sequence of changes in the file at path is, and how many events have a note of their places in it.
+// sequenceLen is how long the sequence of changes in the file at path is, and how many events have
+// a note of their places in it.
 func sequenceLen(t testing.TB, path string) (entries, ids int) {
 	t.Helper()
 	require.NoError(t, boltfile.Read(path, func(f *boltfile.File, err error) error {
@@ -132,7 +133,8 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	require.Error(t, err)
 }
 
-// An event that is put again and again stays two entries, and who is behind learns of its newest form.
+// An event that is put again and again stays two entries, and who is behind learns of its newest
+// form.
 func TestSequenceOfChangesStaysShort(t *testing.T) {
 	j := checked.Open(t, sample.Path(t), journal.Options{})
 	c := cursors(t, j, "home")[0]
@@ -149,7 +151,8 @@ func TestSequenceOfChangesStaysShort(t *testing.T) {
 	require.Equal(t, []string{"b", "a began old", "a"}, read(t, c))
 	list, err := c.Read(0, 10)
 	require.NoError(t, err)
-	require.Equal(t, sample.Epoch.Add(49*time.Second), list[1].Event.EndTimestamp.Time, "the newest form stands at both")
+	require.Equal(t, sample.Epoch.Add(49*time.Second), list[1].Event.EndTimestamp.Time,
+		"the newest form stands at both")
 	require.NoError(t, j.Put(sample.Event("a", 0, sample.GoesOn), true))
 	require.Equal(t, []string{"b", "a began"}, read(t, c))
 	checked.Clean(t, j)

@@ -14,7 +14,8 @@ import (
 	"vmsbridge/storage/journal/vault"
 )
 
-// Followers are the cursors of a file, which their owner has to Tell of changes. It is safe for concurrent use.
+// Followers are the cursors of a file, which their owner has to Tell of changes. It is safe for
+// concurrent use.
 type Followers struct {
 	file    *vault.File
 	now     func() time.Time
@@ -24,14 +25,16 @@ type Followers struct {
 	cursors []*Cursor
 }
 
-// New makes the Followers of a file; nobody follows yet. now is the clock of Change.Since; damaged counts the values that could not be read.
+// New makes the Followers of a file; nobody follows yet. now is the clock of Change.Since; damaged
+// counts the values that could not be read.
 func New(file *vault.File, now func() time.Time, damaged prometheus.Counter) *Followers {
 	return &Followers{file: file, now: now, damaged: damaged}
 }
 
-// Open opens the cursors of these names, in their order, and forgets all others, durably. A new one stands behind
-// everything that was put so far; one that is open already is the same again. Without names, no sequence of changes
-// is kept. Call it after the journal was opened; what is put before that is kept for the cursors of last time.
+// Open opens the cursors of these names, in their order, and forgets all others, durably. A new one
+// stands behind everything that was put so far; one that is open already is the same again. Without
+// names, no sequence of changes is kept. Call it after the journal was opened; what is put before
+// that is kept for the cursors of last time.
 func (l *Followers) Open(names ...string) ([]*Cursor, error) {
 	l.mu.Lock()
 	list, open := make([]*Cursor, len(names)), l.cursors

@@ -14,8 +14,8 @@ import (
 // Lag is how far a cursor is behind.
 type Lag = vms.Lag
 
-// Lag is how far the cursor is behind, from a place on if its owner is done with everything up to that, though it has not noted so;
-// 0 takes what is noted. It walks the keys of what waits.
+// Lag is how far the cursor is behind, from a place on if its owner is done with everything up to
+// that, though it has not noted so; 0 takes what is noted. It walks the keys of what waits.
 func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 	err = c.of.file.View(func(tx *bolt.Tx) error {
 		l = Lag{}

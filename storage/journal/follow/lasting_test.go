@@ -38,7 +38,8 @@ func repaired(t *testing.T, path string, bucket []byte, at int) *journal.Journal
 	return checked.Open(t, path, journal.Options{})
 }
 
-// What cursors promise lasts over a restart, a file of before they were, a compaction and a recovery.
+// What cursors promise lasts over a restart, a file of before they were, a compaction and a
+// recovery.
 func TestCursorsLast(t *testing.T) {
 	path := sample.Path(t)
 	j, err := journal.Open(path, journal.Options{CompactAbove: 1})
@@ -86,7 +87,8 @@ func TestCursorsLast(t *testing.T) {
 	require.Equal(t, []string{"after"}, read(t, c))
 }
 
-// Damage to the sequence or to a cursor costs that home what it had still to read there, and no more.
+// Damage to the sequence or to a cursor costs that home what it had still to read there, and no
+// more.
 func TestDamageToCursors(t *testing.T) {
 	for name, bucket := range map[string][]byte{"an entry": form.Changes, "a cursor": form.Meta} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +126,8 @@ func TestDamageToACursorWhileItIsOpen(t *testing.T) {
 	put := func(ev vms.Event) {
 		ev, value, err := form.SealChecked(ev)
 		require.NoError(t, err)
-		require.NoError(t, file.Do(func(tx *table.Tx) error { return errors.Join(tx.Record(ev, time.Now()), tx.Store(ev, value)) }))
+		require.NoError(t,
+			file.Do(func(tx *table.Tx) error { return errors.Join(tx.Record(ev, time.Now()), tx.Store(ev, value)) }))
 	}
 	put(sample.Event("before", 0, time.Second))
 	require.NoError(t, file.Do(func(tx *table.Tx) error { return tx.Bucket(form.Meta).Delete(form.CursorKey("home")) }))

@@ -15,7 +15,8 @@ import (
 	"vmsbridge/storage/journal/sample"
 )
 
-// TestCursorsAgainstAModel puts, passes, trims, prunes and reopens at random, and compares with slices.
+// TestCursorsAgainstAModel puts, passes, trims, prunes and reopens at random, and compares with
+// slices.
 func TestCursorsAgainstAModel(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()

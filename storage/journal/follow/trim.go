@@ -9,11 +9,13 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// plausible is a time before which no clock is believed: what was put then by the clock is not old for that.
+// plausible is a time before which no clock is believed: what was put then by the clock is not old
+// for that.
 var plausible = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Trim gives up changes that were put before a time (the zero time: none) and the oldest of those that are more than most (0:
-// none), for this cursor only. It returns how many; they are counted in Lag.Skipped for good.
+// Trim gives up changes that were put before a time (the zero time: none) and the oldest of those
+// that are more than most (0: none), for this cursor only. It returns how many; they are counted in
+// Lag.Skipped for good.
 func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 	aged := func(since time.Time) bool { return since.Before(before) && !since.Before(plausible) }
 	if l, err := c.Lag(0); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {

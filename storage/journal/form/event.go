@@ -9,8 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// SealChecked is an event as it is stored, with the value to store, which has no sequence yet: see WithSequence. What cannot be stored
-// gives ErrInvalid.
+// SealChecked is an event as it is stored, with the value to store, which has no sequence yet: see
+// WithSequence. What cannot be stored gives ErrInvalid.
 func SealChecked(ev vms.Event) (vms.Event, []byte, error) {
 	ev, err := Checked(ev)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Head is what the indexes say of an event. It is stored before the JSON, so that the indexes can be kept and verified
-// without reading that.
+// Head is what the indexes say of an event. It is stored before the JSON, so that the indexes can
+// be kept and verified without reading that.
 type Head struct {
 	Sequence   uint64 // the event's latest place in the outbox; 0 if it never was to be reported
 	Start, End int64  // milliseconds; EndOngoing
@@ -18,7 +18,8 @@ type Head struct {
 
 // HeadOf is the head of an event that never was to be reported.
 func HeadOf(ev vms.Event) Head {
-	return Head{Start: ev.StartTimestamp.UnixMilli(), End: endMS(ev), Type: ev.Type, Actor: vms.Actor{Type: ev.ActorType, ID: ev.ActorID}}
+	return Head{Start: ev.StartTimestamp.UnixMilli(), End: endMS(ev), Type: ev.Type,
+		Actor: vms.Actor{Type: ev.ActorType, ID: ev.ActorID}}
 }
 
 func (h Head) append(b []byte) []byte {

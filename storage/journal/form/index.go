@@ -8,8 +8,8 @@ import (
 // Listing is one key and value of an index bucket.
 type Listing struct{ Bucket, Key, Value []byte }
 
-// Listings are the three places where an event is listed. Each is a group (who and what, and how long), within which
-// the events stand in the order of every list.
+// Listings are the three places where an event is listed. Each is a group (who and what, and how
+// long), within which the events stand in the order of every list.
 func (h Head) Listings(id string) [3]Listing {
 	place, end := append(MSKey(h.Start), id...), MSKey(h.End)
 	class := lengthClass(h.Start, h.End)
@@ -31,7 +31,8 @@ func GroupNames(bucket []byte) int {
 	return 0
 }
 
-// GroupLen is how many bytes of an index's key are the group: the names and the class. 0 says that the key is damaged.
+// GroupLen is how many bytes of an index's key are the group: the names and the class. 0 says that
+// the key is damaged.
 func GroupLen(key []byte, names int) int {
 	n := 0
 	for range names {

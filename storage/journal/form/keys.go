@@ -19,14 +19,16 @@ var (
 	Outbox   = []byte("outbox")    // sequence → entry
 	OutboxID = []byte("outbox-id") // id → sequence
 	Parked   = []byte("parked")    // id → parked entry
-	Meta     = []byte("meta")      // the owner's key → the owner's bytes; after a zero byte the journal's own (owned.go)
-	Format   = []byte("format")    // version, clean, count, low
+	// the owner's key → the owner's bytes; after a zero byte the journal's own (owned.go)
+	Meta   = []byte("meta")
+	Format = []byte("format") // version, clean, count, low
 
 	Changes   = []byte("changes")    // place → entry of the sequence of changes
 	ChangesID = []byte("changes-id") // id → its places in it
 )
 
-// FirstBuckets are in every file of this form; LaterBuckets came later, and Open makes them in a file that lacks them.
+// FirstBuckets are in every file of this form; LaterBuckets came later, and Open makes them in a
+// file that lacks them.
 var (
 	FirstBuckets = [][]byte{
 		Events, ByTime, ByActor, ByType, Ongoing,
@@ -36,11 +38,12 @@ var (
 	Buckets      = slices.Concat(FirstBuckets, LaterBuckets)
 )
 
-// EndOngoing is the end that the indexes hold for an event that has not ended. No event ends at that millisecond: it lies
-// beyond the year 9999.
+// EndOngoing is the end that the indexes hold for an event that has not ended. No event ends at
+// that millisecond: it lies beyond the year 9999.
 const EndOngoing = math.MaxInt64
 
-// MSKey is a time in milliseconds since 1970 as eight bytes that sort as the times do, also before 1970.
+// MSKey is a time in milliseconds since 1970 as eight bytes that sort as the times do, also before
+// 1970.
 func MSKey(ms int64) []byte {
 	return binary.BigEndian.AppendUint64(nil, uint64(ms)^(1<<63))
 }
@@ -51,8 +54,8 @@ func KeyMS(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ (1 << 63)
 // Place is where an event stands in the order of every list: its start, then its id.
 func Place(start vms.Time, id string) []byte { return append(MSKey(start.UnixMilli()), id...) }
 
-// ActorPrefix is what the keys of an actor begin with. It carries lengths, so that no id, whatever its bytes, is the beginning of
-// another's range.
+// ActorPrefix is what the keys of an actor begin with. It carries lengths, so that no id, whatever
+// its bytes, is the beginning of another's range.
 func ActorPrefix(a vms.Actor) []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(len(a.Type)))
 	b = append(b, a.Type...)
@@ -65,7 +68,8 @@ func TypePrefix(t string) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(t))), t...)
 }
 
-// SequenceKey is a place in the outbox or in the sequence of changes as bytes that sort as the places do.
+// SequenceKey is a place in the outbox or in the sequence of changes as bytes that sort as the
+// places do.
 func SequenceKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // endMS is the event's end for the indexes.

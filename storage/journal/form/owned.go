@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 )
 
-// The bucket of the owner's values holds some of the journal's own beside those, under keys that begin with a zero byte.
+// The bucket of the owner's values holds some of the journal's own beside those, under keys that
+// begin with a zero byte.
 
 // SealOwned makes a stored value of bytes.
 func SealOwned(b []byte) []byte { return resum(append([]byte{tagMeta, 0, 0, 0, 0}, b...)) }
@@ -13,7 +14,8 @@ func SealOwned(b []byte) []byte { return resum(append([]byte{tagMeta, 0, 0, 0, 0
 // ReadOwned checks a stored value and returns the bytes, which belong to it.
 func ReadOwned(b []byte) ([]byte, error) { return verified(tagMeta, b) }
 
-// CursorPrefix begins the keys of cursors in the bucket of the owner's values, apart from the owner's by its zero byte.
+// CursorPrefix begins the keys of cursors in the bucket of the owner's values, apart from the
+// owner's by its zero byte.
 const CursorPrefix = "\x00cursor/"
 
 // Cursor is what the file says of a cursor.
@@ -40,8 +42,8 @@ func (v *Cursor) Read(b []byte) error {
 	return err
 }
 
-// UntruePrefix begins the keys of the notes in the bucket of the owner's values, apart from the owner's by its zero byte. The
-// rest is the event's id; the value is the era (4).
+// UntruePrefix begins the keys of the notes in the bucket of the owner's values, apart from the
+// owner's by its zero byte. The rest is the event's id; the value is the era (4).
 const UntruePrefix = "\x00untrue/"
 
 // UntrueKey is the key of an event's note.

@@ -46,7 +46,8 @@ func Checked(ev vms.Event) (vms.Event, error) {
 	if ev.EndTimestamp != nil {
 		ev.EndTimestamp = vms.Ptr(ev.EndTimestamp.Time)
 		if ev.EndTimestamp.Before(ev.StartTimestamp.Time) {
-			return ev, fmt.Errorf("%w: it ends at %s, before its start at %s", ErrInvalid, ev.EndTimestamp, ev.StartTimestamp)
+			return ev, fmt.Errorf("%w: it ends at %s, before its start at %s", ErrInvalid, ev.EndTimestamp,
+				ev.StartTimestamp)
 		}
 	}
 	for _, t := range []*vms.Time{&ev.StartTimestamp, ev.EndTimestamp} {

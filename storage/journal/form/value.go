@@ -9,8 +9,8 @@ import (
 	"hash/crc32"
 )
 
-// Every value but those of the indexes begins with a tag: which bucket it is of and the version of its form. The tag lets a recovery tell what
-// a stray page held.
+// Every value but those of the indexes begins with a tag: which bucket it is of and the version of
+// its form. The tag lets a recovery tell what a stray page held.
 const (
 	tagEvent  = 0x11
 	tagEntry  = 0x21

@@ -22,7 +22,8 @@ type Cost struct {
 	Damaged int // events that were left out, because they cannot be read or are listed where they do not belong
 }
 
-// List is the page at c, or the first one for a nil c, as journal.Journal's List promises it. The error is that of q.Stop.
+// List is the page at c, or the first one for a nil c, as journal.Journal's List promises it. The
+// error is that of q.Stop.
 func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost, err error) {
 	n := q.PageSize
 	if n <= 0 {
@@ -67,7 +68,8 @@ func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost, er
 
 func placeTime(p []byte) vms.Time { return vms.At(form.MSTime(form.KeyMS(p))) }
 
-// readAt reads the events at places. A damaged one, and one that an index lists at a place that is not its own, is left out.
+// readAt reads the events at places. A damaged one, and one that an index lists at a place that is
+// not its own, is left out.
 func readAt(tx *bolt.Tx, places [][]byte) []vms.Event {
 	b := guard.Bucket(tx, form.Events)
 	list := make([]vms.Event, 0, len(places))

@@ -11,8 +11,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Ongoing calls visit with the ids of an actor's events that have not ended. It looks once at each of the actor's types and classes
-// of length, however many events there are.
+// Ongoing calls visit with the ids of an actor's events that have not ended. It looks once at each
+// of the actor's types and classes of length, however many events there are.
 func Ongoing(tx *bolt.Tx, actor vms.Actor, visit func(id []byte)) {
 	root := form.ActorPrefix(actor)
 	c := guard.Bucket(tx, form.ByActor).Cursor()

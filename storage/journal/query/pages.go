@@ -9,9 +9,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A list says how many events match, be that a million. bbolt's cursor takes a microsecond over each key; but a leaf page says in its
-// head how many it has, and only the two at the ends of a range need to be looked into. So what lies between is counted by pages, in
-// the memory in which the transaction has the file. form/format.md and bbolt's internal/common/page.go have the layout.
+// A list says how many events match, be that a million. bbolt's cursor takes a microsecond over
+// each key; but a leaf page says in its head how many it has, and only the two at the ends of a
+// range need to be looked into. So what lies between is counted by pages, in the memory in which
+// the transaction has the file. form/format.md and bbolt's internal/common/page.go have the layout.
 //
 // Whatever is not as it should be is left to the cursor, which finds damage and says so.
 
@@ -38,7 +39,8 @@ func pagesOf(tx *bolt.Tx) (p pages, ok bool) {
 	if info == nil || info.Data == 0 || info.PageSize <= 0 || n <= 0 {
 		return p, false
 	}
-	// The memory is bbolt's map of the file, which stays where it is until the transaction ends, and is no memory of Go's.
+	// The memory is bbolt's map of the file, which stays where it is until the transaction ends,
+	// and is no memory of Go's.
 	return pages{unsafe.Slice(*(**byte)(unsafe.Pointer(&info.Data)), n), info.PageSize}, true
 }
 
@@ -83,7 +85,8 @@ func before(data []byte, count int, leaf bool, than []byte) (n int, ok bool) {
 	return n, ok
 }
 
-// count is how many keys from lo on, not including hi, there are at a page and below; nil is no bound. read is how many pages that took.
+// count is how many keys from lo on, not including hi, there are at a page and below; nil is no
+// bound. read is how many pages that took.
 func (p pages) count(id uint64, lo, hi []byte, depth int, read *int) (n int, ok bool) {
 	flags, count, data, ok := p.page(id)
 	*read++

@@ -15,8 +15,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestTotalIsRight holds how many events a list says that there are against a plain count, for questions of all kinds, in a file of so
-// many pages that most of them are counted without being looked into; and that they are.
+// TestTotalIsRight holds how many events a list says that there are against a plain count, for
+// questions of all kinds, in a file of so many pages that most of them are counted without being
+// looked into; and that they are.
 func TestTotalIsRight(t *testing.T) {
 	const events, cameras = 30_000, 7
 	random := rand.New(rand.NewPCG(3, 5))
@@ -24,7 +25,8 @@ func TestTotalIsRight(t *testing.T) {
 	j, err := journal.Open(sample.Path(t), journal.Options{Registerer: registry})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
-	lengths := []time.Duration{0, time.Second, 65535 * time.Millisecond, 65536 * time.Millisecond, 5 * time.Minute, time.Hour, 8 * time.Hour, 2 * 24 * time.Hour, 20 * 24 * time.Hour, 60 * 24 * time.Hour}
+	lengths := []time.Duration{0, time.Second, 65535 * time.Millisecond, 65536 * time.Millisecond, 5 * time.Minute,
+		time.Hour, 8 * time.Hour, 2 * 24 * time.Hour, 20 * 24 * time.Hour, 60 * 24 * time.Hour}
 	kinds := []string{vms.TypeMotion, vms.TypeMotionInRegion, vms.TypeTamper}
 	list := make([]vms.Event, events)
 	for i := range list {
@@ -52,14 +54,18 @@ func TestTotalIsRight(t *testing.T) {
 		return vms.Ptr(at.Add(time.Duration(random.IntN(3)-1) * time.Millisecond))
 	}
 	matches := func(q vms.Query, ev vms.Event) bool {
-		ends := q.EndGTE == nil && q.EndLTE == nil || ev.EndTimestamp == nil && q.Open && (q.EndLTE == nil || !ev.StartTimestamp.After(q.EndLTE.Time)) ||
-			ev.EndTimestamp != nil && (q.EndGTE == nil || !ev.EndTimestamp.Before(q.EndGTE.Time)) && (q.EndLTE == nil || !ev.EndTimestamp.After(q.EndLTE.Time))
-		return ends && (q.StartGTE == nil || !ev.StartTimestamp.Before(q.StartGTE.Time)) && (q.StartLTE == nil || !ev.StartTimestamp.After(q.StartLTE.Time)) &&
+		ends := q.EndGTE == nil && q.EndLTE == nil || ev.EndTimestamp == nil && q.Open &&
+			(q.EndLTE == nil || !ev.StartTimestamp.After(q.EndLTE.Time)) ||
+			ev.EndTimestamp != nil && (q.EndGTE == nil || !ev.EndTimestamp.Before(q.EndGTE.Time)) &&
+				(q.EndLTE == nil || !ev.EndTimestamp.After(q.EndLTE.Time))
+		return ends && (q.StartGTE == nil || !ev.StartTimestamp.Before(q.StartGTE.Time)) &&
+			(q.StartLTE == nil || !ev.StartTimestamp.After(q.StartLTE.Time)) &&
 			(len(q.Types) == 0 || slices.Contains(q.Types, ev.Type)) &&
 			(len(q.Actors) == 0 || slices.ContainsFunc(q.Actors, func(a vms.Actor) bool { return a.ID == ev.ActorID }))
 	}
 	for n := range 300 {
-		q := vms.Query{StartGTE: moment(), StartLTE: moment(), EndGTE: moment(), EndLTE: moment(), Open: random.IntN(2) == 0, PageSize: 1}
+		q := vms.Query{StartGTE: moment(), StartLTE: moment(), EndGTE: moment(), EndLTE: moment(),
+			Open: random.IntN(2) == 0, PageSize: 1}
 		if random.IntN(2) == 0 {
 			q.Types = []string{kinds[random.IntN(len(kinds))]}
 		}

@@ -27,14 +27,16 @@ type plan struct {
 	err  error        // what it said
 }
 
-// makePlan takes the narrowest index: by actor (and type) where actors are named, by type where only types are, else by
-// time.
+// makePlan takes the narrowest index: by actor (and type) where actors are named, by type where
+// only types are, else by time.
 func makePlan(q vms.Query) plan {
 	p := plan{stop: q.Stop, bucket: form.ByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
 		from: math.MinInt64, to: math.MaxInt64, endMin: math.MinInt64, endMax: form.EndOngoing - 1}
 	// What Put refuses is not there to be found, and would not fit a prefix.
 	types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return len(t) > form.MaxNameBytes })
-	actors := slices.DeleteFunc(slices.Clone(q.Actors), func(a vms.Actor) bool { return len(a.Type) > form.MaxNameBytes || len(a.ID) > form.MaxNameBytes })
+	actors := slices.DeleteFunc(slices.Clone(q.Actors), func(a vms.Actor) bool {
+		return len(a.Type) > form.MaxNameBytes || len(a.ID) > form.MaxNameBytes
+	})
 	if len(q.Actors) > 0 || len(q.Types) > 0 {
 		p.bucket, p.roots = form.ByType, nil
 	}
@@ -72,8 +74,8 @@ func makePlan(q vms.Query) plan {
 	return p
 }
 
-// survey finds the groups below the roots, with one look each: a camera that only ever had short motions costs one group,
-// however many events that is.
+// survey finds the groups below the roots, with one look each: a camera that only ever had short
+// motions costs one group, however many events that is.
 func (p *plan) survey(tx *bolt.Tx) {
 	if p.from >= p.to || !p.anyEnd && !p.live && p.endMin > p.endMax {
 		return

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// count is the number of matching events. It reads no event; index entries it reads where their ends are to be looked at, and counts the
-// rest by pages.
+// count is the number of matching events. It reads no event; index entries it reads where their
+// ends are to be looked at, and counts the rest by pages.
 func (p *plan) count(tx *bolt.Tx) int {
 	n := 0
 	for _, g := range p.groups {
@@ -47,7 +47,8 @@ func (p *plan) countWalked(tx *bolt.Tx, group, lo, hi []byte) (n int) {
 	return n
 }
 
-// certain narrows a group's bounds to starts whose events match whatever their length within the class is.
+// certain narrows a group's bounds to starts whose events match whatever their length within the
+// class is.
 func (p *plan) certain(group, lo, hi []byte) (from, to []byte) {
 	class := group[len(group)-1]
 	if p.anyEnd || class == form.ClassOngoing {
@@ -67,7 +68,8 @@ func (p *plan) certain(group, lo, hi []byte) (from, to []byte) {
 	return from, to
 }
 
-// countPages is the number of keys of the index between two, by its pages. It is not ok where only a walk can tell.
+// countPages is the number of keys of the index between two, by its pages. It is not ok where only
+// a walk can tell.
 func (p *plan) countPages(tx *bolt.Tx, lo, hi []byte) (n int, ok bool) {
 	if bytes.Compare(lo, hi) >= 0 {
 		return 0, true
@@ -88,7 +90,8 @@ func (p *plan) countPages(tx *bolt.Tx, lo, hi []byte) (n int, ok bool) {
 	return n, ok
 }
 
-// fetch is the places of up to n matching events in order, those after the given place (nil: from the first on).
+// fetch is the places of up to n matching events in order, those after the given place (nil: from
+// the first on).
 func (p *plan) fetch(tx *bolt.Tx, ascending bool, after []byte, n int) [][]byte {
 	m := p.merged(tx, ascending, after)
 	var places [][]byte
@@ -154,7 +157,8 @@ func (p *plan) between(tx *bolt.Tx, group []byte, ascending bool, lo, hi []byte)
 	return s
 }
 
-// bounds are those of a group's places, as time keys: lo inclusive, hi exclusive. Not ok: nothing in it can match.
+// bounds are those of a group's places, as time keys: lo inclusive, hi exclusive. Not ok: nothing
+// in it can match.
 func (p *plan) bounds(group []byte) (lo, hi []byte, ok bool) {
 	from, to := p.from, p.to
 	if !p.anyEnd {

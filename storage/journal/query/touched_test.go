@@ -14,8 +14,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// TestListReadsWhatItAnswers counts the index entries that a list reads: about as many as events match, wherever those are
-// and whatever else the journal holds.
+// TestListReadsWhatItAnswers counts the index entries that a list reads: about as many as events
+// match, wherever those are and whatever else the journal holds.
 func TestListReadsWhatItAnswers(t *testing.T) {
 	const events, cameras = 10_000, 50
 	registry := prometheus.NewRegistry()
@@ -51,7 +51,9 @@ func TestListReadsWhatItAnswers(t *testing.T) {
 		{"by time, the oldest", vms.Query{StartLTE: at(99), Ascending: true}},
 		{"by actor", vms.Query{Actors: []vms.Actor{cam(3)}}},
 		{"by actor and time", vms.Query{Actors: []vms.Actor{cam(3)}, StartGTE: at(4000), EndLTE: at(8000)}},
-		{"by ten actors and time", vms.Query{Actors: []vms.Actor{cam(1), cam(2), cam(3), cam(4), cam(5), cam(6), cam(7), cam(8), cam(9), cam(10)}, StartGTE: at(4000), EndLTE: at(4500)}},
+		{"by ten actors and time",
+			vms.Query{Actors: []vms.Actor{cam(1), cam(2), cam(3), cam(4), cam(5), cam(6), cam(7), cam(8), cam(9),
+				cam(10)}, StartGTE: at(4000), EndLTE: at(4500)}},
 		{"by type", vms.Query{Types: []string{vms.TypeTamper}}},
 		{"by type and time", vms.Query{Types: []string{vms.TypeMotion}, StartGTE: at(1000), StartLTE: at(1200)}},
 		{"by actor and rare type", vms.Query{Actors: []vms.Actor{cam(7)}, Types: []string{vms.TypeTamper}}},

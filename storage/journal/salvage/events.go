@@ -27,8 +27,9 @@ func (s *salvager) strayEvent(k, v []byte) error {
 	return s.keep(k, v, true)
 }
 
-// keep stores an event, unless a better version of it is there. A stray one must agree with the witness. Of two versions the one that ended is better, then the
-// one with the later end, then the one put into the outbox later; the tree's wins a draw.
+// keep stores an event, unless a better version of it is there. A stray one must agree with the
+// witness. Of two versions the one that ended is better, then the one with the later end, then the
+// one put into the outbox later; the tree's wins a draw.
 func (s *salvager) keep(key, value []byte, stray bool) error {
 	ev, h, err := form.ReadEvent(nil, value) // the key has no checksum
 	sequence, patched := h.Sequence, false
@@ -55,8 +56,10 @@ func (s *salvager) keep(key, value []byte, stray bool) error {
 		return err
 	}
 	if old, err := form.ReadHead(t.Bucket(form.Events).Get(id)); err == nil {
-		whole := s.witness.patched[ev.ID] && !patched // the form that has ended itself is better than one that was given its end
-		if !whole && (h.End == old.End && sequence <= old.Sequence || h.End != old.End && (h.End == form.EndOngoing || old.End != form.EndOngoing && h.End < old.End)) {
+		// the form that has ended itself is better than one that was given its end
+		whole := s.witness.patched[ev.ID] && !patched
+		if !whole && (h.End == old.End && sequence <= old.Sequence || h.End != old.End &&
+			(h.End == form.EndOngoing || old.End != form.EndOngoing && h.End < old.End)) {
 			return nil
 		}
 		if err := t.DropStale(ev.ID, old, h); err != nil {

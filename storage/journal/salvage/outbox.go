@@ -11,8 +11,8 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// settle makes the outbox whole: a sequence beyond all that were given out, and entries for the events that may have been
-// waiting. Then it counts.
+// settle makes the outbox whole: a sequence beyond all that were given out, and entries for the
+// events that may have been waiting. Then it counts.
 func (s *salvager) settle() error {
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		if err := guard.Bucket(tx, form.Outbox).SetSequence(s.last); err != nil {
@@ -61,7 +61,8 @@ func (s *salvager) requeue() error {
 					continue
 				}
 				h, err := form.ReadHead(v)
-				if err == nil && h.Sequence != 0 && h.Sequence >= s.low && outboxID.Get(k) == nil && parked.Get(k) == nil {
+				if err == nil && h.Sequence != 0 && h.Sequence >= s.low && outboxID.Get(k) == nil &&
+					parked.Get(k) == nil {
 					batch = append(batch, lostEntry{string(k), h})
 				}
 			}

@@ -66,10 +66,12 @@ func (s *salvager) entry(k, v []byte, stray bool) error {
 		return err
 	}
 	id := []byte(e.ID)
-	if stray && sequence < s.low || t.Bucket(form.Events).Get(id) == nil || t.Bucket(form.OutboxID).Get(id) != nil || t.Bucket(form.Outbox).Get(k) != nil {
+	if stray && sequence < s.low || t.Bucket(form.Events).Get(id) == nil || t.Bucket(form.OutboxID).Get(id) != nil ||
+		t.Bucket(form.Outbox).Get(k) != nil {
 		return nil
 	}
-	// An event cannot both wait and be parked; of two stray notes, to report it once more is the safe one.
+	// An event cannot both wait and be parked; of two stray notes, to report it once more is the
+	// safe one.
 	if err := t.Bucket(form.Parked).Delete(id); err != nil {
 		return err
 	}
@@ -107,8 +109,9 @@ func (s *salvager) park(id, v []byte) error {
 	return t.Bucket(form.Parked).Put(id, v)
 }
 
-// change takes an entry of the sequence of changes. Those that all cursors are past, which a stray page may hold, go when the
-// cursors are opened. An entry that cannot be read is lost to those who follow; the events themselves are not.
+// change takes an entry of the sequence of changes. Those that all cursors are past, which a stray
+// page may hold, go when the cursors are opened. An entry that cannot be read is lost to those who
+// follow; the events themselves are not.
 func (s *salvager) change(k, v []byte) error {
 	var e form.Change
 	if err := e.Read(v); err != nil || len(k) != 8 || e.ID == "" {

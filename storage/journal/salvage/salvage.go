@@ -12,7 +12,8 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// salvageBatch is how many values share a transaction of the new file. It is synced once, at the end.
+// salvageBatch is how many values share a transaction of the new file. It is synced once, at the
+// end.
 const salvageBatch = 2000
 
 // salvager carries what can be read of a damaged file into a new one.
@@ -31,13 +32,15 @@ type salvager struct {
 	witness     witness
 }
 
-// File reads the file at from into a new journal at to, which it syncs, and gives an account of it. The indexes are made anew from
-// the events. First the tree is walked; where a part of it is missing, every page of the file that looks like a leaf is
-// read too. Entries of the outbox that may be among what is missing are made anew from the events' sequences: an event
-// may then be reported twice, which replaces it, but none is forgotten.
+// File reads the file at from into a new journal at to, which it syncs, and gives an account of it.
+// The indexes are made anew from the events. First the tree is walked; where a part of it is
+// missing, every page of the file that looks like a leaf is read too. Entries of the outbox that
+// may be among what is missing are made anew from the events' sequences: an event may then be
+// reported twice, which replaces it, but none is forgotten.
 func File(from, to string, now time.Time) (_ Account, err error) {
 	s := &salvager{now: now}
-	s.db, err = bolt.Open(to, 0o600, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType, NoStatistics: true})
+	s.db, err = bolt.Open(to, 0o600, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true,
+		FreelistType: bolt.FreelistMapType, NoStatistics: true})
 	if err != nil {
 		return s.saved, err
 	}
@@ -79,7 +82,8 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 			}
 			s.saved.LostPages = len(lost)
 			for _, l := range lost {
-				stray = stray || l.Bucket == "" || l.Bucket == string(form.Events) || l.Bucket == string(form.Outbox) || l.Bucket == string(form.Parked)
+				stray = stray || l.Bucket == "" || l.Bucket == string(form.Events) || l.Bucket == string(form.Outbox) ||
+					l.Bucket == string(form.Parked)
 				s.outboxHoles = s.outboxHoles || l.Bucket == "" || l.Bucket == string(form.Outbox)
 			}
 			if i == 0 && stray {

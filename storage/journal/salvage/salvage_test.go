@@ -44,7 +44,8 @@ func made(t *testing.T) (path string) {
 	return path
 }
 
-// TestSalvage: what is made of a damaged file is sound, holds what could be read, and counts what could not.
+// TestSalvage: what is made of a damaged file is sound, holds what could be read, and counts what
+// could not.
 func TestSalvage(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -52,7 +53,8 @@ func TestSalvage(t *testing.T) {
 		want   salvage.Account
 	}{
 		{"none", func([]byte) {}, salvage.Account{Events: events, Waiting: waiting}},
-		{"a bit of an event", func(b []byte) { b[sample.ValueOf(t, b, form.Events)+60] ^= 1 }, salvage.Account{Events: events - 1, Waiting: waiting, DamagedValues: 1}},
+		{"a bit of an event", func(b []byte) { b[sample.ValueOf(t, b, form.Events)+60] ^= 1 },
+			salvage.Account{Events: events - 1, Waiting: waiting, DamagedValues: 1}},
 		{"a bit of an entry", func(b []byte) { b[sample.ValueOf(t, b, form.Outbox)+20] ^= 1 },
 			salvage.Account{Events: events, Waiting: waiting, DamagedValues: 1, Requeued: 1}},
 	} {
@@ -77,7 +79,8 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// TestSalvageOfALostOutbox: without the pages of the outbox, the events' own numbers tell which may wait.
+// TestSalvageOfALostOutbox: without the pages of the outbox, the events' own numbers tell which may
+// wait.
 func TestSalvageOfALostOutbox(t *testing.T) {
 	path := made(t)
 	b, err := os.ReadFile(path)

@@ -9,8 +9,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// witness tells of events whose own page is lost what they were like at last. A page outside of the tree may hold an older form of one, which
-// goes on there and has ended since, or one that was removed long ago.
+// witness tells of events whose own page is lost what they were like at last. A page outside of the
+// tree may hold an older form of one, which goes on there and has ended since, or one that was
+// removed long ago.
 type witness struct {
 	tree     bool   // there is one
 	index    string // the bucket that is believed: all of it can be read; "" for none
@@ -19,7 +20,8 @@ type witness struct {
 	sequence uint64          // of the outbox in the tree: what was stored later has a higher one
 }
 
-// choose takes an index of which nothing is lost. With one meta page lost, the tree may be older than the last change.
+// choose takes an index of which nothing is lost. With one meta page lost, the tree may be older
+// than the last change.
 func (w *witness) choose(seqs map[string]uint64, lost []boltfile.Lost, metas int) {
 	bad := map[string]bool{}
 	for _, l := range lost {
@@ -54,8 +56,8 @@ func (s *salvager) listed(bucket string, k, v []byte) error {
 
 var errOutdated = errors.New("it was removed, or has ended since")
 
-// judge makes of a stray event what it was at last: with its end, if that is known. One that was removed, or of which only the beginning is
-// left and no end is known, is refused.
+// judge makes of a stray event what it was at last: with its end, if that is known. One that was
+// removed, or of which only the beginning is left and no end is known, is refused.
 func (w *witness) judge(ev vms.Event, h form.Head) (_ vms.Event, _ form.Head, patched bool, err error) {
 	if w.index == "" {
 		if h.End == form.EndOngoing && w.tree && h.Sequence <= w.sequence {

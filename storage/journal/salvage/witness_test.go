@@ -17,8 +17,9 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// TestAnOlderFormDoesNotComeBack: events go on, then end, then some are removed, as the file of a service has them. Each page in turn that
-// holds an ended form is lost: what a page outside of the tree still has of the event gets its end, and what was removed stays removed.
+// TestAnOlderFormDoesNotComeBack: events go on, then end, then some are removed, as the file of a
+// service has them. Each page in turn that holds an ended form is lost: what a page outside of the
+// tree still has of the event gets its end, and what was removed stays removed.
 func TestAnOlderFormDoesNotComeBack(t *testing.T) {
 	from := sample.Path(t)
 	db, err := bolt.Open(from, 0o600, &bolt.Options{NoSync: true})

@@ -13,8 +13,8 @@ import (
 	"vmsbridge/storage/boltfile"
 )
 
-// Crash ends what has the file at path open, by close, and leaves the file as it was before that: as if the process had been killed. Nobody may
-// change it meanwhile.
+// Crash ends what has the file at path open, by close, and leaves the file as it was before that:
+// as if the process had been killed. Nobody may change it meanwhile.
 func Crash(path string, close func() error) error {
 	was, err := os.Open(path)
 	if err != nil {
@@ -29,11 +29,12 @@ func Crash(path string, close func() error) error {
 	return errors.Join(err, close(), os.Rename(path+".crash", path))
 }
 
-// LeafOf is the byte offset in a journal's file of a page in use that holds a value of the given bucket.
+// LeafOf is the byte offset in a journal's file of a page in use that holds a value of the given
+// bucket.
 func LeafOf(t testing.TB, b, bucket []byte) int { return ValueOf(t, b, bucket) / 4096 * 4096 }
 
-// ValueOf is the byte offset in a journal's file of a value in use of the given bucket. Its bytes may stand in the file more than once, on freed
-// pages too; the one is meant whose change shows.
+// ValueOf is the byte offset in a journal's file of a value in use of the given bucket. Its bytes
+// may stand in the file more than once, on freed pages too; the one is meant whose change shows.
 func ValueOf(t testing.TB, b, bucket []byte) int {
 	t.Helper()
 	values := func(b []byte) (list []string) {

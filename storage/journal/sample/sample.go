@@ -27,7 +27,8 @@ func Event(actor string, start, end time.Duration) vms.Event {
 	if end != GoesOn {
 		ev.EndTimestamp = vms.Ptr(Epoch.Add(end))
 	}
-	d, err := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": vms.CreatorMotion, "url": "http://x/?a=1&b=<2>"})
+	d, err := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": vms.CreatorMotion,
+		"url": "http://x/?a=1&b=<2>"})
 	if err != nil {
 		panic(err)
 	}
@@ -39,8 +40,8 @@ func Event(actor string, start, end time.Duration) vms.Event {
 // Path is that of a journal that is not there yet, in a Folder of its own.
 func Path(t testing.TB) string { return filepath.Join(Folder(t), "journal.db") }
 
-// Folder is a directory in memory where there is one, since tests flush often, and nobody cuts their power; benchmarks and the torture,
-// which fills it, get one on the disk.
+// Folder is a directory in memory where there is one, since tests flush often, and nobody cuts
+// their power; benchmarks and the torture, which fills it, get one on the disk.
 func Folder(t testing.TB) string {
 	t.Helper()
 	if _, ok := t.(*testing.B); ok || os.Getenv("TORTURE_FOR") != "" {

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Torture lives one life after the other until TORTURE_FOR is over, each from a seed of its own, the first from TORTURE_SEED, and each in a
-// subtest, so that its folders go: scripts/torture journal. Where TORTURE_FOR is not set, the test is skipped.
+// Torture lives one life after the other until TORTURE_FOR is over, each from a seed of its own,
+// the first from TORTURE_SEED, and each in a subtest, so that its folders go: scripts/torture
+// journal. Where TORTURE_FOR is not set, the test is skipped.
 func Torture(t *testing.T, life func(t *testing.T, seed uint64)) {
 	t.Helper()
 	if os.Getenv("TORTURE_FOR") == "" {

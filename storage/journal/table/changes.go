@@ -12,9 +12,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The sequence of changes is what the cursors read: one entry for each form of an event that someone may still have to learn
-// of, in the order in which they were put. It names events and holds none of them, and an event has at most two entries in it,
-// where it last was ongoing and where it last was not, so that it stays short however often an event is put again.
+// The sequence of changes is what the cursors read: one entry for each form of an event that
+// someone may still have to learn of, in the order in which they were put. It names events and
+// holds none of them, and an event has at most two entries in it, where it last was ongoing and
+// where it last was not, so that it stays short however often an event is put again.
 
 // Record appends an event that was put to the sequence, if anyone follows it.
 func (t *Tx) Record(ev vms.Event, now time.Time) error {
@@ -43,8 +44,8 @@ func LastChange(tx *bolt.Tx) uint64 {
 	return place
 }
 
-// NoteChange puts an entry at a place, and takes away those that it makes needless: an older one of the same kind, and an
-// older end of an event that goes on again.
+// NoteChange puts an entry at a place, and takes away those that it makes needless: an older one of
+// the same kind, and an older end of an event that goes on again.
 func (t *Tx) NoteChange(place uint64, v form.Change) error {
 	ids, id := t.Bucket(form.ChangesID), []byte(v.ID)
 	p := form.ReadChangePlaces(ids.Get(id))
@@ -89,7 +90,8 @@ func (t *Tx) Consume() error {
 	changes := t.Bucket(form.Changes)
 	var keys, values [][]byte
 	c := changes.Cursor()
-	for k, v := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= least && len(keys) < consumeBatch; k, v = c.Next() {
+	for k, v := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= least &&
+		len(keys) < consumeBatch; k, v = c.Next() {
 		keys, values = append(keys, bytes.Clone(k)), append(values, bytes.Clone(v))
 	}
 	for i, k := range keys {

@@ -50,8 +50,8 @@ func (t *Tx) AddEvents(n int) error {
 	return format.Put(form.KeyCount, form.SequenceKey(uint64(n)))
 }
 
-// Noted is how many entries wait and are parked, as the file says. ok is false where it does not, or where a program that does not
-// note it has changed the outbox since: then CountQueues counts.
+// Noted is how many entries wait and are parked, as the file says. ok is false where it does not,
+// or where a program that does not note it has changed the outbox since: then CountQueues counts.
 func Noted(tx *bolt.Tx) (waiting, parked int, ok bool) {
 	v := guard.Bucket(tx, form.Format).Get(form.KeyTally)
 	if len(v) != tallyBytes || !bytes.Equal(v[16:], outboxMark(tx)) {
@@ -60,7 +60,8 @@ func Noted(tx *bolt.Tx) (waiting, parked int, ok bool) {
 	return int(binary.BigEndian.Uint64(v)), int(binary.BigEndian.Uint64(v[8:])), true
 }
 
-// CountQueues is how many entries wait and are parked. It walks both, which takes minutes for millions on a cold disk.
+// CountQueues is how many entries wait and are parked. It walks both, which takes minutes for
+// millions on a cold disk.
 func CountQueues(tx *bolt.Tx) (waiting, parked int) {
 	return Keys(guard.Bucket(tx, form.Outbox)), Keys(guard.Bucket(tx, form.Parked))
 }

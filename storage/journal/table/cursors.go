@@ -25,7 +25,8 @@ func Cursors(tx *bolt.Tx) (map[string]form.Cursor, error) {
 	return found, nil
 }
 
-// ErrNoCursor says that the file does not know a cursor: Cursors was called again without it, or damage took it.
+// ErrNoCursor says that the file does not know a cursor: Cursors was called again without it, or
+// damage took it.
 var ErrNoCursor = errors.New("the journal does not know this cursor")
 
 // Cursor is the cursor of a key, or ErrNoCursor.

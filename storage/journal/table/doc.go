@@ -1,7 +1,8 @@
-// Package table is the rows of the journal's file and what hangs together among them: an event stands in the indexes where its head
-// says, an entry of the outbox has its id's number beside it, an event has two entries in the sequence of changes at most. Every change
-// of a file is made through a Tx, here, so that no room above writes one row and forgets another. Which bytes a row has says form; when a
-// transaction begins and is committed, vault and salvage.
+// Package table is the rows of the journal's file and what hangs together among them: an event
+// stands in the indexes where its head says, an entry of the outbox has its id's number beside it,
+// an event has two entries in the sequence of changes at most. Every change of a file is made
+// through a Tx, here, so that no room above writes one row and forgets another. Which bytes a row
+// has says form; when a transaction begins and is committed, vault and salvage.
 //
 //	err := db.Update(func(tx *bolt.Tx) error {
 //		t := table.New(tx, nil)

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Enqueue puts ev at the end of the outbox, or renews the entry that waits. It returns the entry's sequence.
+// Enqueue puts ev at the end of the outbox, or renews the entry that waits. It returns the entry's
+// sequence.
 func (t *Tx) Enqueue(ev vms.Event, now time.Time) (uint64, error) {
 	outbox, ids, id := t.Bucket(form.Outbox), t.Bucket(form.OutboxID), []byte(ev.ID)
 	revision, err := nextSequence(outbox)
@@ -46,7 +47,8 @@ func (t *Tx) Enqueue(ev vms.Event, now time.Time) (uint64, error) {
 	return binary.BigEndian.Uint64(key), nil
 }
 
-// nextSequence never gives a number of an entry that waits, also if the bucket's own count was damaged.
+// nextSequence never gives a number of an entry that waits, also if the bucket's own count was
+// damaged.
 func nextSequence(outbox Bucket) (uint64, error) {
 	if last, _ := outbox.Cursor().Last(); len(last) == 8 && binary.BigEndian.Uint64(last) > outbox.Sequence() {
 		if err := outbox.SetSequence(binary.BigEndian.Uint64(last)); err != nil {

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// Owed says whether somebody is still to get an event: it waits in the outbox, it is parked, or a cursor has still to read of it.
+// Owed says whether somebody is still to get an event: it waits in the outbox, it is parked, or a
+// cursor has still to read of it.
 func Owed(tx *bolt.Tx, id []byte) bool {
 	return guard.Bucket(tx, form.OutboxID).Get(id) != nil || guard.Bucket(tx, form.Parked).Get(id) != nil ||
 		guard.Bucket(tx, form.ChangesID).Get(id) != nil

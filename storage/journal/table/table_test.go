@@ -20,8 +20,8 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// TestRowsHangTogether: whatever is done to the rows, in whatever order, an audit finds nothing wrong, and a transaction's numbers add up to
-// what the file holds.
+// TestRowsHangTogether: whatever is done to the rows, in whatever order, an audit finds nothing
+// wrong, and a transaction's numbers add up to what the file holds.
 func TestRowsHangTogether(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Tx is a transaction that several changes share, with what its owner has to know of it once it is durable. One goroutine.
+// Tx is a transaction that several changes share, with what its owner has to know of it once it is
+// durable. One goroutine.
 type Tx struct {
 	*bolt.Tx
 	Events          []vms.Event // for the subscribers, in order
@@ -21,7 +22,8 @@ type Tx struct {
 	wrote map[Key]struct{}
 }
 
-// New is a transaction that nothing was done in yet. wrote gets each key that changes in it, if it is not nil.
+// New is a transaction that nothing was done in yet. wrote gets each key that changes in it, if it
+// is not nil.
 func New(tx *bolt.Tx, wrote map[Key]struct{}) *Tx { return &Tx{Tx: tx, wrote: wrote} }
 
 // Bucket is one of a transaction's, which tells what changes in it.

@@ -9,9 +9,10 @@ import (
 	"vmsbridge/storage/journal/audit"
 )
 
-// Check reads everything and compares it: page structure, checksums, the events with their places in the indexes, the
-// outbox with its ids and events. It reads the file's pages once, in order, some seconds for a million events. It changes nothing and
-// runs beside everything else; changes wait only while it begins. The error is one of reading; what is wrong is in the Report.
+// Check reads everything and compares it: page structure, checksums, the events with their places
+// in the indexes, the outbox with its ids and events. It reads the file's pages once, in order,
+// some seconds for a million events. It changes nothing and runs beside everything else; changes
+// wait only while it begins. The error is one of reading; what is wrong is in the Report.
 func (f *File) Check() (r audit.Report, err error) {
 	f.commitMu.Lock()
 	begun := sync.OnceFunc(f.commitMu.Unlock)

@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// maxBatch bounds how many changes share one transaction, and so how long a reader's view can be behind.
+// maxBatch bounds how many changes share one transaction, and so how long a reader's view can be
+// behind.
 const maxBatch = 512
 
 // change is one caller's change.
@@ -18,12 +19,14 @@ type change struct {
 	done  bool
 }
 
-// Do runs apply in a transaction and returns when that is durable, together with the changes of other callers that wait at this moment.
-// apply may run more than once, and may Refuse only before it writes. A lone caller waits for nobody: whoever gets commitMu first commits
-// everything that has queued up behind the previous commit, its own change included.
+// Do runs apply in a transaction and returns when that is durable, together with the changes of
+// other callers that wait at this moment. apply may run more than once, and may Refuse only before
+// it writes. A lone caller waits for nobody: whoever gets commitMu first commits everything that
+// has queued up behind the previous commit, its own change included.
 func (f *File) Do(apply func(*table.Tx) error) error { return f.DoAll(apply)[0] }
 
-// DoAll is Do of several changes, in their order, with an error for each. They share a transaction, as far as one takes them.
+// DoAll is Do of several changes, in their order, with an error for each. They share a transaction,
+// as far as one takes them.
 func (f *File) DoAll(apply ...func(*table.Tx) error) []error {
 	list := make([]*change, len(apply))
 	for i := range apply {
@@ -50,8 +53,8 @@ func (f *File) DoAll(apply ...func(*table.Tx) error) []error {
 	return errs
 }
 
-// commit runs a batch in one transaction. If the transaction cannot be written, each change gets one of its own, so that a
-// change which is too big for the space left takes no other with it.
+// commit runs a batch in one transaction. If the transaction cannot be written, each change gets
+// one of its own, so that a change which is too big for the space left takes no other with it.
 func (f *File) commit(batch []*change) {
 	err := f.commitOnce(batch)
 	if err != nil && len(batch) > 1 && !errors.Is(err, ErrClosed) {

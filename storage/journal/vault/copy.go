@@ -33,7 +33,8 @@ func (f *File) copyTo(ctx context.Context, next string, c *Compaction) (err erro
 	if err := guard.Run(func() error { return db.Update(table.Create) }); err != nil {
 		return err
 	}
-	// From here on every change is noted, so that it does not matter what the copying has seen of it.
+	// From here on every change is noted, so that it does not matter what the copying has seen of
+	// it.
 	f.commitMu.Lock()
 	f.move.watch()
 	f.commitMu.Unlock()

@@ -17,13 +17,15 @@ type Damage struct {
 }
 
 func (d Damage) String() string {
-	return fmt.Sprintf("journal was damaged (%s): recovered %d events, %d of them waiting to be reported and %d parked; the damaged file is kept as %s",
+	return fmt.Sprintf("journal was damaged (%s): recovered %d events, %d of them waiting to be reported and %d "+
+		"parked; the damaged file is kept as %s",
 		d.Cause, d.Events, d.Waiting, d.Parked, d.Aside)
 }
 
-// replaceDamaged makes a new file of what can be read, sets the damaged one aside, and opens the new one. The journal must
-// not be open. Crash steps: (1) the new file is written beside it and synced; (2) the damaged one is renamed; (3) the new
-// one is renamed. Before (2) a start begins anew, between (2) and (3) finishRecovery does (3).
+// replaceDamaged makes a new file of what can be read, sets the damaged one aside, and opens the
+// new one. The journal must not be open. Crash steps: (1) the new file is written beside it and
+// synced; (2) the damaged one is renamed; (3) the new one is renamed. Before (2) a start begins
+// anew, between (2) and (3) finishRecovery does (3).
 func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	now := f.opts.Now().UTC()
 	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: guard.AsideName(f.path, now)}
@@ -43,8 +45,10 @@ func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	}
 	f.damage = &d
 	f.metrics.recoveries.Inc()
-	f.log.Error("journal was damaged; it was set aside and recovered", "cause", d.Cause, "aside", d.Aside, "events", d.Events,
-		"waiting", d.Waiting, "parked", d.Parked, "lost_pages", d.LostPages, "damaged_values", d.DamagedValues, "requeued", d.Requeued)
+	f.log.Error("journal was damaged; it was set aside and recovered", "cause", d.Cause, "aside", d.Aside, "events",
+		d.Events,
+		"waiting", d.Waiting, "parked", d.Parked, "lost_pages", d.LostPages, "damaged_values", d.DamagedValues,
+		"requeued", d.Requeued)
 	guard.ForgetOldest(f.path, d.Aside)
 	if f.opts.OnDamage != nil {
 		f.opts.OnDamage(d)

@@ -33,8 +33,8 @@ type filled struct {
 	parked  map[string]bool
 }
 
-// fill makes a journal of 400 events: a quarter waits, a few are parked, a few go on. Closed in good order or not. It is
-// made once and copied.
+// fill makes a journal of 400 events: a quarter waits, a few are parked, a few go on. Closed in
+// good order or not. It is made once and copied.
 func fill(t testing.TB, path string, clean bool) filled {
 	t.Helper()
 	madeMu.Lock()
@@ -128,7 +128,8 @@ func (f filled) survey(t testing.TB, j *journal.Journal) (events, waiting, parke
 			waiting++
 		}
 		if f.parked[ev.ID] {
-			require.True(t, parks[ev.ID] || waits[ev.ID], "event %q survived, but is neither parked nor reported", ev.ID)
+			require.True(t, parks[ev.ID] || waits[ev.ID], "event %q survived, but is neither parked nor reported",
+				ev.ID)
 			parked++
 		}
 	}
@@ -152,26 +153,47 @@ func TestDamage(t *testing.T) {
 		noDamage   bool
 		waitingMin int
 	}{
-		{name: "none", damage: func(t *testing.T, b []byte) []byte { return b }, events: all, waitingMin: waiting, meta: true, noDamage: true},
+		{name: "none", damage: func(t *testing.T, b []byte) []byte { return b }, events: all, waitingMin: waiting,
+			meta: true, noDamage: true},
 		{name: "first meta page zeroed", damage: zero(0, 4096), events: all, waitingMin: waiting, meta: true},
 		{name: "second meta page zeroed", damage: zero(4096, 8192), events: all, waitingMin: waiting, meta: true},
-		{name: "flipped bit in the first meta page", damage: flip(16 + 20), events: all, waitingMin: waiting, meta: true},
+		{name: "flipped bit in the first meta page", damage: flip(16 + 20), events: all, waitingMin: waiting,
+			meta: true},
 		{name: "both meta pages zeroed", damage: zero(0, 8192), events: all, waitingMin: waiting},
-		{name: "torn tail: last page cut", damage: func(t *testing.T, b []byte) []byte { return cutUsed(t, b, 1) }, events: all - 20, waitingMin: waiting - 20},
-		{name: "torn tail: one byte cut", damage: func(t *testing.T, b []byte) []byte { b = cutUsed(t, b, 0); return b[:len(b)-1] }, events: all - 20, waitingMin: waiting - 20},
+		{name: "torn tail: last page cut", damage: func(t *testing.T, b []byte) []byte { return cutUsed(t, b, 1) },
+			events: all - 20, waitingMin: waiting - 20},
+		{name: "torn tail: one byte cut", damage: func(t *testing.T, b []byte) []byte {
+			b = cutUsed(t, b, 0)
+			return b[:len(b)-1]
+		}, events: all - 20, waitingMin: waiting - 20},
 		{name: "cut to the meta pages", damage: func(t *testing.T, b []byte) []byte { return b[:8192] }},
 		{name: "cut to 100 bytes", damage: func(t *testing.T, b []byte) []byte { return b[:100] }},
 		{name: "cut to nothing", damage: func(t *testing.T, b []byte) []byte { return nil }, noDamage: true},
-		{name: "foreign file", damage: func(t *testing.T, b []byte) []byte { return []byte(strings.Repeat("not a journal\n", 2000)) }},
+		{name: "foreign file", damage: func(t *testing.T, b []byte) []byte {
+			return []byte(strings.Repeat("not a journal\n", 2000))
+		}},
 		{name: "zeroed page of events", damage: func(t *testing.T, b []byte) []byte {
 			at := sample.LeafOf(t, b, form.Events)
 			return zero(at, at+4096)(t, b)
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(sample.ValueOf(t, b, form.Events)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
-		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(sample.LeafOf(t, b, form.Events)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(sample.LeafOf(t, b, form.Events)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+16+1)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte {
+			return flip(sample.ValueOf(t, b, form.Events)+200)(t, b)
+		}, events: all - 1, waitingMin: waiting - 1,
+			meta: true},
+		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte {
+			return flip(sample.LeafOf(t, b, form.Events)+8)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10,
+			meta: true},
+		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte {
+			return flip(sample.LeafOf(t, b, form.Events)+16+5)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10,
+			meta: true},
+		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte {
+			return flip(pageOf(t, b, 0x01)+16+16+1)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte {
+			return flip(pageOf(t, b, 0x01)+16+8)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "zeroed branch page", damage: func(t *testing.T, b []byte) []byte {
 			at := pageOf(t, b, 0x01)
 			return zero(at, at+4096)(t, b)
@@ -190,7 +212,8 @@ func TestDamage(t *testing.T) {
 			copy(b[at:at+4096], b[other:other+4096])
 			return b
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) }, events: all, waitingMin: waiting, meta: true, noDamage: true},
+		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) },
+			events: all, waitingMin: waiting, meta: true, noDamage: true},
 		{name: "zeroed page of the outbox", damage: func(t *testing.T, b []byte) []byte {
 			at := sample.LeafOf(t, b, form.Outbox)
 			return zero(at, at+4096)(t, b)
@@ -218,7 +241,8 @@ func TestDamage(t *testing.T) {
 				require.NotEmpty(t, told[0].String())
 			}
 			events, waits, parks := f.survey(t, j)
-			t.Logf("%d of %d events, %d of %d waiting, %d of %d parked; %v", events, all, waits, waiting, parks, parked, j.Damage())
+			t.Logf("%d of %d events, %d of %d waiting, %d of %d parked; %v", events, all, waits, waiting, parks, parked,
+				j.Damage())
 			require.GreaterOrEqual(t, events, c.events)
 			require.GreaterOrEqual(t, waits, c.waitingMin)
 			if c.meta {
@@ -234,7 +258,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// pageOf is the byte offset of a page in use with these flags: the freelist, or the root of the events' branch pages.
+// pageOf is the byte offset of a page in use with these flags: the freelist, or the root of the
+// events' branch pages.
 func pageOf(t testing.TB, b []byte, flags uint16) int {
 	t.Helper()
 	f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
@@ -279,8 +304,8 @@ func cutUsed(t *testing.T, b []byte, n int) []byte {
 	return b[:(int(m.Pages)-n)*m.PageSize]
 }
 
-// TestRandomDamage hits any pages of the file, closed in good order or not. Whatever was hit, it opens and works, and what
-// survived is still reported.
+// TestRandomDamage hits any pages of the file, closed in good order or not. Whatever was hit, it
+// opens and works, and what survived is still reported.
 func TestRandomDamage(t *testing.T) {
 	for seed := range uint64(10) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
@@ -315,8 +340,8 @@ func randomDamage(t *testing.T, seed uint64) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	if clean && j.Damage() == nil {
-		// Not looked through at the start; what is found on the way must not end the process, and a start
-		// after a crash looks through everything.
+		// Not looked through at the start; what is found on the way must not end the process, and a
+		// start after a crash looks through everything.
 		for id := range f.events {
 			_, _ = j.Get(id)
 		}
@@ -328,7 +353,8 @@ func randomDamage(t *testing.T, seed uint64) {
 		f.events[sample.Event("new", time.Hour, 2*time.Hour).ID] = sample.Event("new", time.Hour, 2*time.Hour)
 	}
 	events, _, _ := f.survey(t, j)
-	// A page holds at most eight of these events, and a branch page lost is made up for by the stray pages.
+	// A page holds at most eight of these events, and a branch page lost is made up for by the
+	// stray pages.
 	require.GreaterOrEqual(t, events, 400-10*hits)
 }
 

@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/guard"
 )
 
-// openDB opens f.path into f.db and verifies it; lazy leaves the pages of a large file for later. The error is a *guard.DamageError if the file's content is to blame.
+// openDB opens f.path into f.db and verifies it; lazy leaves the pages of a large file for later.
+// The error is a *guard.DamageError if the file's content is to blame.
 func (f *File) openDB(lazy bool) error {
 	if err := guard.Metas(f.path); err != nil {
 		return err
@@ -36,7 +37,8 @@ func (f *File) boltOptions() *bolt.Options {
 }
 
 const (
-	// initialMapBytes is address space, not memory. While the file is smaller, a long list never holds up a change.
+	// initialMapBytes is address space, not memory. While the file is smaller, a long list never
+	// holds up a change.
 	initialMapBytes = 256 << 20
 	// growBytes is by how much the file grows at a time (it stays sparse until used).
 	growBytes = 4 << 20

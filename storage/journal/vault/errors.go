@@ -14,18 +14,20 @@ import (
 )
 
 var (
-	// ErrFull is wrapped by the errors of all changes when the disk (or the quota) is full. The file is unchanged and goes on as soon as
-	// there is room.
+	// ErrFull is wrapped by the errors of all changes when the disk (or the quota) is full. The
+	// file is unchanged and goes on as soon as there is room.
 	ErrFull = errors.New("no space left for the journal: free disk space or lower stills.max_size")
 	// ErrClosed is returned by every call after Close.
 	ErrClosed = errors.New("the journal is closed")
 	// ErrLocked is wrapped by the errors of Open and Hold when another process holds the file.
 	ErrLocked = guard.ErrLocked
-	// ErrNewer is wrapped by the errors of Open and Check when a newer version of the program wrote the file.
+	// ErrNewer is wrapped by the errors of Open and Check when a newer version of the program wrote
+	// the file.
 	ErrNewer = form.ErrNewer
 )
 
-// Refuse makes an error of a change one that is found before it wrote anything: the rest of its batch goes on, and its own caller gets err.
+// Refuse makes an error of a change one that is found before it wrote anything: the rest of its
+// batch goes on, and its own caller gets err.
 func Refuse(err error) error { return refusal{err} }
 
 // refusal is what Refuse makes.

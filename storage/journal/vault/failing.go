@@ -10,8 +10,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// note keeps how the last change went. On a full disk small ones are stored between others that are not: only a
-// probe finds out that there is room again.
+// note keeps how the last change went. On a full disk small ones are stored between others that are
+// not: only a probe finds out that there is room again.
 func (f *File) note(err error) {
 	if last := f.failing.Load(); err == nil && last != nil && !errors.Is(*last, ErrFull) {
 		f.failing.Store(nil)
@@ -22,8 +22,8 @@ func (f *File) note(err error) {
 	}
 }
 
-// Failing is why the last change could not be stored, or why the next will not be; nil if all is well. It asks the
-// file system where the file is, and writes nothing.
+// Failing is why the last change could not be stored, or why the next will not be; nil if all is
+// well. It asks the file system where the file is, and writes nothing.
 func (f *File) Failing() error {
 	f.dbMu.RLock()
 	file := f.file
@@ -43,8 +43,9 @@ func (f *File) Failing() error {
 	return nil
 }
 
-// A probe for room is written where less than lowBytes are free, or the last change found none: probeBytes, which
-// go again at once. A change that needs no new pages is stored on a full disk too, and would say nothing.
+// A probe for room is written where less than lowBytes are free, or the last change found none:
+// probeBytes, which go again at once. A change that needs no new pages is stored on a full disk
+// too, and would say nothing.
 const (
 	lowBytes   = 4 * growBytes
 	probeBytes = 64 << 10
@@ -67,7 +68,8 @@ func (f *File) Probe() error {
 	return err
 }
 
-// Doubtful says whether there is a reason to Probe: the last change could not be stored, or the next may not be.
+// Doubtful says whether there is a reason to Probe: the last change could not be stored, or the
+// next may not be.
 func (f *File) Doubtful() bool { return f.failing.Load() != nil || f.lacksRoom() }
 
 // lacksRoom says whether what Probe writes is to need room.

@@ -15,8 +15,9 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// File is a journal's file, open. All methods are safe for concurrent use; those that change it block until the change is on
-// the device, and several callers share one transaction. Reads never wait for a change in progress.
+// File is a journal's file, open. All methods are safe for concurrent use; those that change it
+// block until the change is on the device, and several callers share one transaction. Reads never
+// wait for a change in progress.
 type File struct {
 	path    string
 	opts    Options
@@ -29,15 +30,19 @@ type File struct {
 	file   *os.File // db's; closed by db, or by repair in its place
 	broken broken
 	damage *Damage
-	lock   io.Closer // on path + ".lock": while it is held, nobody else touches the file, nor those beside it; nil once closed
-	move   move
+	// on path + ".lock": while it is held, nobody else touches the file, nor those beside it; nil
+	// once closed
+	lock io.Closer
+	move move
 
 	// queueMu guards queue: the changes that wait for the next transaction.
 	queueMu sync.Mutex
 	queue   []*change
-	// commitMu is held by the caller that commits for all; it orders commits and the calls of Options.Committed.
+	// commitMu is held by the caller that commits for all; it orders commits and the calls of
+	// Options.Committed.
 	commitMu sync.Mutex
-	// namesUnsure says that a compacted file has the journal's name, but perhaps not after a crash. commitMu guards it.
+	// namesUnsure says that a compacted file has the journal's name, but perhaps not after a crash.
+	// commitMu guards it.
 	namesUnsure bool
 
 	tally tally
@@ -47,13 +52,15 @@ type File struct {
 	failing   atomic.Pointer[error] // of the last change; nil: it was stored
 }
 
-// Open opens the file at path, making it (mode 0600) if it does not exist; its directory must exist. A damaged file is
-// set aside beside it, as path + ".damaged-" + time, and what can be read of it is carried into a new one: see Damage. A
-// file in use gives ErrLocked, one of a newer version ErrNewer, and trouble of the system (permissions, full disk) its
-// own error; these three leave everything as it is.
+// Open opens the file at path, making it (mode 0600) if it does not exist; its directory must
+// exist. A damaged file is set aside beside it, as path + ".damaged-" + time, and what can be read
+// of it is carried into a new one: see Damage. A file in use gives ErrLocked, one of a newer
+// version ErrNewer, and trouble of the system (permissions, full disk) its own error; these three
+// leave everything as it is.
 //
-// After an unclean end the whole file is read once to find damage early: before Open returns if it is small, and else beside all other
-// calls, at half the speed of the disk. What is found then is handled as any damage that shows while the file is open.
+// After an unclean end the whole file is read once to find damage early: before Open returns if it
+// is small, and else beside all other calls, at half the speed of the disk. What is found then is
+// handled as any damage that shows while the file is open.
 func Open(path string, opts Options) (*File, error) {
 	f := newFile(path, opts)
 	if err := f.open(); err != nil {
@@ -85,7 +92,8 @@ func (f *File) open() (err error) {
 	return f.openFile(true)
 }
 
-// openFile opens the file, after it has ended what a crash cut off. A damaged one is replaced; lazy is openDB's.
+// openFile opens the file, after it has ended what a crash cut off. A damaged one is replaced; lazy
+// is openDB's.
 func (f *File) openFile(lazy bool) error {
 	if err := guard.FinishRecovery(f.path); err != nil {
 		return err
@@ -103,7 +111,8 @@ func (f *File) openFile(lazy bool) error {
 	return err
 }
 
-// Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close does nothing.
+// Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close
+// does nothing.
 func (f *File) Close() error {
 	f.look.end()
 	f.commitMu.Lock()
@@ -117,7 +126,9 @@ func (f *File) Close() error {
 		return nil
 	}
 	err := guard.Run(func() error {
-		return f.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Format).Put(form.KeyClean, []byte{1}) })
+		return f.db.Update(func(tx *bolt.Tx) error {
+			return guard.Bucket(tx, form.Format).Put(form.KeyClean, []byte{1})
+		})
 	})
 	if err != nil {
 		// Only the next start is slower for it.

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/storage/journal/audit"
 )
 
-// Held is the journal of a program that does not run, held so that none can start on it. One goroutine.
+// Held is the journal of a program that does not run, held so that none can start on it. One
+// goroutine.
 //
 //	h, err := vault.Hold(path, time.Second)
 //	if err != nil { return err }
@@ -21,8 +22,8 @@ type Held struct {
 	lock io.Closer
 }
 
-// Hold takes the lock of the journal at path, which must exist, waiting for another holder for a bounded time; then it gives
-// ErrLocked.
+// Hold takes the lock of the journal at path, which must exist, waiting for another holder for a
+// bounded time; then it gives ErrLocked.
 func Hold(path string, patience time.Duration) (*Held, error) {
 	if err := guard.Exists(path); err != nil {
 		return nil, fmt.Errorf("hold journal: %w", err)
@@ -40,8 +41,8 @@ func (h *Held) Close() error { return h.lock.Close() }
 // Aside names the files that recoveries have set aside, oldest first.
 func (h *Held) Aside() []string { return guard.Asides(h.path) }
 
-// Check is File.Check for a file that is not open. It changes nothing, not even what Open would see to. A newer form gives
-// ErrNewer.
+// Check is File.Check for a file that is not open. It changes nothing, not even what Open would see
+// to. A newer form gives ErrNewer.
 func (h *Held) Check() (audit.Report, error) {
 	r, err := audit.Closed(h.path)
 	if err != nil {
@@ -50,8 +51,8 @@ func (h *Held) Check() (audit.Report, error) {
 	return r, nil
 }
 
-// Repair sets a damaged journal aside and puts a new one with what can be read in its place, as Open does, and tells what it
-// did; nil if there was nothing to do. Of opts, Log and Now matter.
+// Repair sets a damaged journal aside and puts a new one with what can be read in its place, as
+// Open does, and tells what it did; nil if there was nothing to do. Of opts, Log and Now matter.
 func (h *Held) Repair(opts Options) (*Damage, error) {
 	if err := guard.FinishRecovery(h.path); err != nil {
 		return nil, fmt.Errorf("repair journal %s: %w", h.path, err)

@@ -13,11 +13,12 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage gives *guard.DamageError; as
-// long as any may be found, nothing is written.
+// load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage
+// gives *guard.DamageError; as long as any may be found, nothing is written.
 //
-// lazy leaves the pages of a large file to lookThrough, if it was not closed in good order, or so many wait that the look at each of
-// them would take minutes on a cold disk. A file of an older form gives form.ErrOlder, unread.
+// lazy leaves the pages of a large file to lookThrough, if it was not closed in good order, or so
+// many wait that the look at each of them would take minutes on a cold disk. A file of an older
+// form gives form.ErrOlder, unread.
 func (f *File) load(db *bolt.DB, lazy bool) error {
 	var fresh, clean, lacking bool
 	waiting, parked := 0, 0

@@ -42,8 +42,8 @@ var (
 	errMoved   = errors.New("the file has made way for another")
 )
 
-// lookThrough reads the whole file as Open does with a small one, and mends what is damaged. Where the file is replaced meanwhile it
-// begins anew.
+// lookThrough reads the whole file as Open does with a small one, and mends what is damaged. Where
+// the file is replaced meanwhile it begins anew.
 func (f *File) lookThrough(stop <-chan struct{}) {
 	began := time.Now()
 	for {
@@ -54,10 +54,12 @@ func (f *File) lookThrough(stop <-chan struct{}) {
 		case errors.Is(err, errStopped), errors.Is(err, ErrClosed):
 			return
 		case err != nil:
-			f.log.Warn("the journal, which is too large to be read at the start, could not be read through", "error", err)
+			f.log.Warn("the journal, which is too large to be read at the start, could not be read through", "error",
+				err)
 			return
 		case report.Clean():
-			f.log.Info("the journal, which is too large to be read at the start, is sound", "bytes", report.Bytes, "took", time.Since(began).Round(time.Millisecond))
+			f.log.Info("the journal, which is too large to be read at the start, is sound", "bytes", report.Bytes,
+				"took", time.Since(began).Round(time.Millisecond))
 			return
 		}
 		f.replaceOpen(db, report.Problems[0])
@@ -65,7 +67,8 @@ func (f *File) lookThrough(stop <-chan struct{}) {
 	}
 }
 
-// readBeside reads all of the file. It holds no lock meanwhile, but a transaction that keeps the pages in place.
+// readBeside reads all of the file. It holds no lock meanwhile, but a transaction that keeps the
+// pages in place.
 func (f *File) readBeside(stop <-chan struct{}) (db *bolt.DB, r audit.Report, err error) {
 	f.commitMu.Lock()
 	begun := sync.OnceFunc(f.commitMu.Unlock)

@@ -20,7 +20,8 @@ import (
 	"vmsbridge/storage/journal/vault"
 )
 
-// TestALargeFileIsReadBesideItsUse: one that was not closed in good order opens at once, and the damage in it is found and mended later.
+// TestALargeFileIsReadBesideItsUse: one that was not closed in good order opens at once, and the
+// damage in it is found and mended later.
 func TestALargeFileIsReadBesideItsUse(t *testing.T) {
 	path := sample.Path(t)
 	all := fill(t, path, false)
@@ -48,8 +49,9 @@ func TestALargeFileIsReadBesideItsUse(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// TestALargeFileIsNotCounted: the file says how many wait and are parked, which is believed at first, and put right by the reading beside
-// the use if it is wrong. Where a program has changed the outbox that notes nothing, it is counted.
+// TestALargeFileIsNotCounted: the file says how many wait and are parked, which is believed at
+// first, and put right by the reading beside the use if it is wrong. Where a program has changed
+// the outbox that notes nothing, it is counted.
 func TestALargeFileIsNotCounted(t *testing.T) {
 	for name, c := range map[string]struct {
 		changed int
@@ -69,7 +71,8 @@ func TestALargeFileIsNotCounted(t *testing.T) {
 			}))
 			require.NoError(t, db.Close())
 			reading := make(chan struct{})
-			f, err := vault.Open(path, vault.Options{CheckAtOnce: 1, CountAtOnce: 1, Log: slog.New(until{slog.DiscardHandler, reading})})
+			f, err := vault.Open(path,
+				vault.Options{CheckAtOnce: 1, CountAtOnce: 1, Log: slog.New(until{slog.DiscardHandler, reading})})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, f.Close()) }()
 			if c.changed > 0 {

@@ -20,7 +20,8 @@ func ofForm(t *testing.T, path string, version byte) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
-	require.NoError(t, db.Update(func(tx *bolt.Tx) error { return tx.Bucket(form.Format).Put(form.KeyVersion, []byte{version}) }))
+	require.NoError(t,
+		db.Update(func(tx *bolt.Tx) error { return tx.Bucket(form.Format).Put(form.KeyVersion, []byte{version}) }))
 	require.NoError(t, db.Close())
 }
 

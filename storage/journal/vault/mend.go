@@ -9,17 +9,19 @@ import (
 	"vmsbridge/storage/guard"
 )
 
-// broken is a journal whose file turned out to be damaged while it was open, and could not be replaced: the disk was full, say.
+// broken is a journal whose file turned out to be damaged while it was open, and could not be
+// replaced: the disk was full, say.
 type broken struct {
 	err  error     // what every call gives until it can; nil: it is not broken
 	next time.Time // not tried again before
 }
 
-// mendPause is how long it is not tried again, and mendShare how many times as long as the last try took, if that is more: each
-// reads all of the file that can be read.
+// mendPause is how long it is not tried again, and mendShare how many times as long as the last try
+// took, if that is more: each reads all of the file that can be read.
 const mendPause, mendShare = time.Second, 4
 
-// hold gives the database with dbMu held for reading. A broken journal is mended first if it can be.
+// hold gives the database with dbMu held for reading. A broken journal is mended first if it can
+// be.
 func (f *File) hold() (*bolt.DB, error) {
 	for {
 		f.dbMu.RLock()
@@ -55,7 +57,8 @@ func (f *File) mend() error {
 	return nil
 }
 
-// breaksLocked notes why the journal cannot be open, and how long it took to find out. The caller holds dbMu.
+// breaksLocked notes why the journal cannot be open, and how long it took to find out. The caller
+// holds dbMu.
 func (f *File) breaksLocked(err error, took time.Duration) {
 	first := f.broken.err == nil
 	f.broken = broken{explain(err), time.Now().Add(max(mendPause, mendShare*took))}
@@ -64,9 +67,10 @@ func (f *File) breaksLocked(err error, took time.Duration) {
 	}
 }
 
-// repair handles an error of a transaction on db that speaks of damage: the file is read through and, if something is
-// wrong with it, replaced. It says whether the caller should try again, on what then is f.db, and if not, which error is the
-// caller's. The caller holds no lock on dbMu; all transactions wait meanwhile.
+// repair handles an error of a transaction on db that speaks of damage: the file is read through
+// and, if something is wrong with it, replaced. It says whether the caller should try again, on
+// what then is f.db, and if not, which error is the caller's. The caller holds no lock on dbMu; all
+// transactions wait meanwhile.
 func (f *File) repair(db *bolt.DB, err error) (again bool, _ error) {
 	damaged, ok := errors.AsType[*guard.DamageError](err)
 	if !ok {
@@ -81,7 +85,8 @@ func (f *File) repair(db *bolt.DB, err error) (again bool, _ error) {
 	default:
 		return f.db != nil, err // somebody else repaired it, or Close came first
 	}
-	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
+	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its
+	// hold on the path.
 	guard.Abandon(f.file)
 	f.db, f.file = nil, nil
 	began := time.Now()

@@ -20,7 +20,8 @@ import (
 	"vmsbridge/storage/vfs/tinydisk"
 )
 
-// rot zeroes a page of events of a journal that is open, and asks for all of them, so that it is found.
+// rot zeroes a page of events of a journal that is open, and asks for all of them, so that it is
+// found.
 func rot(t *testing.T, path string, j *journal.Journal, f filled) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -35,13 +36,15 @@ func rot(t *testing.T, path string, j *journal.Journal, f filled) {
 	}
 }
 
-// soon tries until it gives no error: a file that could not be replaced is tried again after a pause.
+// soon tries until it gives no error: a file that could not be replaced is tried again after a
+// pause.
 func soon(t *testing.T, try func() error) {
 	t.Helper()
 	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.NoError(c, try()) }, time.Minute, 20*time.Millisecond)
 }
 
-// TestRecoveryThatCannotYet: a journal that is found damaged when it cannot be replaced is replaced as soon as it can.
+// TestRecoveryThatCannotYet: a journal that is found damaged when it cannot be replaced is replaced
+// as soon as it can.
 func TestRecoveryThatCannotYet(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	path := sample.Path(t)
@@ -76,7 +79,8 @@ func TestRecoveryThatCannotYet(t *testing.T) {
 	checked.Open(t, path, journal.Options{})
 }
 
-// TestRecoveryOnAFullDisk says that the disk is full, so that its owner makes room, and goes on when there is some.
+// TestRecoveryOnAFullDisk says that the disk is full, so that its owner makes room, and goes on
+// when there is some.
 func TestRecoveryOnAFullDisk(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	dir := tinydisk.NewHeld(t, 10<<20)
@@ -120,10 +124,18 @@ func TestOddFiles(t *testing.T) {
 			require.NoError(t, os.Rename(path, path+"x"))
 			return os.Symlink(path+"x", path)
 		}, 400, true},
-		{"a folder as the new file", func(t *testing.T, path string) error { return os.MkdirAll(path+".new"+"/x", 0o700) }, 400, true},
-		{"a folder as the recovered file", func(t *testing.T, path string) error { return os.MkdirAll(path+".recovering"+"/x", 0o700) }, 400, true},
-		{"a folder as the compact file", func(t *testing.T, path string) error { return os.MkdirAll(path+".compacting"+"/x", 0o700) }, 400, true},
-		{"a recovery without its last step", func(t *testing.T, path string) error { return os.Rename(path, path+".recovering") }, 400, true},
+		{"a folder as the new file", func(t *testing.T, path string) error {
+			return os.MkdirAll(path+".new"+"/x", 0o700)
+		}, 400, true},
+		{"a folder as the recovered file", func(t *testing.T, path string) error {
+			return os.MkdirAll(path+".recovering"+"/x", 0o700)
+		}, 400, true},
+		{"a folder as the compact file", func(t *testing.T, path string) error {
+			return os.MkdirAll(path+".compacting"+"/x", 0o700)
+		}, 400, true},
+		{"a recovery without its last step", func(t *testing.T, path string) error {
+			return os.Rename(path, path+".recovering")
+		}, 400, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := sample.Path(t)
@@ -148,7 +160,8 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// TestRepairEndsARecovery that was cut off between its last two steps, when the journal has another name.
+// TestRepairEndsARecovery that was cut off between its last two steps, when the journal has another
+// name.
 func TestRepairEndsARecovery(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// move is a compaction under way, as those who change the journal see it. It is safe for concurrent use.
+// move is a compaction under way, as those who change the journal see it. It is safe for concurrent
+// use.
 type move struct {
 	mu      sync.Mutex
 	busy    bool
@@ -29,7 +30,8 @@ func (m *move) end() {
 	m.busy, m.changed = false, nil
 }
 
-// watch begins to note what changes. The caller holds commitMu, so that no change is half-way through.
+// watch begins to note what changes. The caller holds commitMu, so that no change is half-way
+// through.
 func (m *move) watch() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,8 +54,8 @@ func (m *move) watched() bool {
 	return m.changed != nil
 }
 
-// note takes the keys that a transaction wrote, once it has been committed or has failed: noted earlier, they could be
-// taken and read before the commit.
+// note takes the keys that a transaction wrote, once it has been committed or has failed: noted
+// earlier, they could be taken and read before the commit.
 func (m *move) note(keys map[table.Key]struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"vmsbridge/storage/journal/salvage"
 )
 
-// renew makes a new, synced file at to of what can be read of the one at from. On an error there is none.
+// renew makes a new, synced file at to of what can be read of the one at from. On an error there is
+// none.
 func renew(from, to string, now time.Time) (salvage.Account, error) {
 	if err := guard.Remove(to); err != nil {
 		return salvage.Account{}, err
@@ -22,8 +23,8 @@ func renew(from, to string, now time.Time) (salvage.Account, error) {
 	return saved, err
 }
 
-// upgrade makes a file of today's form of one of an older form. It reads all of it, so damage shows and is treated as such.
-// A crash leaves the old file or the new one.
+// upgrade makes a file of today's form of one of an older form. It reads all of it, so damage shows
+// and is treated as such. A crash leaves the old file or the new one.
 func (f *File) upgrade() error {
 	now := f.opts.Now().UTC()
 	next := f.path + guard.RecoveringSuffix

@@ -34,7 +34,8 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	err = guard.Run(func() error {
 		return db.Update(func(tx *bolt.Tx) error {
 			c.After = tx.Size()
-			return errors.Join(guard.Bucket(tx, form.Outbox).SetSequence(sequence), guard.Bucket(tx, form.Changes).SetSequence(changes))
+			return errors.Join(guard.Bucket(tx, form.Outbox).SetSequence(sequence),
+				guard.Bucket(tx, form.Changes).SetSequence(changes))
 		})
 	})
 	if err != nil {
@@ -43,14 +44,16 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	if err := f.exchange(from, db, file); err != nil {
 		return err
 	}
-	// Changes are promised to last from now on by the new file, so its name must last before any is made. Reads do not wait for that.
+	// Changes are promised to last from now on by the new file, so its name must last before any is
+	// made. Reads do not wait for that.
 	f.namesUnsure = true
 	_ = f.settleNames()
 	c.Held = time.Since(began)
 	return nil
 }
 
-// exchange puts the new file into the place of the old one. commitMu is held, so no change is under way.
+// exchange puts the new file into the place of the old one. commitMu is held, so no change is under
+// way.
 func (f *File) exchange(from, db *bolt.DB, file *os.File) error {
 	f.dbMu.Lock()
 	defer f.dbMu.Unlock()
@@ -67,7 +70,8 @@ func (f *File) exchange(from, db *bolt.DB, file *os.File) error {
 	return nil
 }
 
-// settleNames makes the file's name durable where it is not yet; until it is, no change is promised. commitMu is held, and guards namesUnsure.
+// settleNames makes the file's name durable where it is not yet; until it is, no change is
+// promised. commitMu is held, and guards namesUnsure.
 func (f *File) settleNames() error {
 	if !f.namesUnsure {
 		return nil

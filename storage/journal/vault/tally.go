@@ -36,8 +36,8 @@ func (f *File) Tally() (waiting, parked int) {
 	return f.tally.waiting, f.tally.parked
 }
 
-// recount takes the state anew from the file after a transaction that failed: if the device refused only the last flush, the
-// transaction may stand nevertheless.
+// recount takes the state anew from the file after a transaction that failed: if the device refused
+// only the last flush, the transaction may stand nevertheless.
 func (f *File) recount() {
 	var waiting, parked int
 	err := f.View(func(tx *bolt.Tx) error {

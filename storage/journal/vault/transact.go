@@ -6,8 +6,8 @@ import (
 	"vmsbridge/storage/guard"
 )
 
-// Begin begins a read transaction, which keeps the pages in place until it ends: it is for a copy of the whole file. A compaction waits for
-// its end.
+// Begin begins a read transaction, which keeps the pages in place until it ends: it is for a copy
+// of the whole file. A compaction waits for its end.
 func (f *File) Begin() (tx *bolt.Tx, err error) {
 	db, err := f.hold()
 	if err != nil {
@@ -18,14 +18,14 @@ func (f *File) Begin() (tx *bolt.Tx, err error) {
 	return tx, explain(err)
 }
 
-// View runs read in a read transaction, which waits for no change. Nothing of the transaction may be kept after it. read may be run a
-// second time, if the file had to be repaired for it.
+// View runs read in a read transaction, which waits for no change. Nothing of the transaction may
+// be kept after it. read may be run a second time, if the file had to be repaired for it.
 func (f *File) View(read func(*bolt.Tx) error) error {
 	return f.transact(func(db *bolt.DB) error { return db.View(read) })
 }
 
-// update runs write in a transaction and commits it durably. A file that its name does not lead to any more gives guard.ErrGone: nothing
-// in it is kept. The caller holds commitMu.
+// update runs write in a transaction and commits it durably. A file that its name does not lead to
+// any more gives guard.ErrGone: nothing in it is kept. The caller holds commitMu.
 func (f *File) update(write func(*bolt.Tx) error) error {
 	return f.transact(func(db *bolt.DB) error {
 		if err := db.Update(write); err != nil {

@@ -16,8 +16,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// form1 is a journal of the first form, as the program of that time left it: 60 events of 3 cameras, every 20th ongoing,
-// every second one to be reported; of these two are parked and six reported.
+// form1 is a journal of the first form, as the program of that time left it: 60 events of 3
+// cameras, every 20th ongoing, every second one to be reported; of these two are parked and six
+// reported.
 func form1(t *testing.T) []byte {
 	t.Helper()
 	f, err := os.Open("testdata/form1.db.gz")

@@ -9,14 +9,16 @@ import (
 	"strings"
 )
 
-// place is where a service says that /api/v3.0 is. The public form is {"hostname": "api.c000.example.com", "port": 443}; other
-// services write the port as a text or leave it out, put it or a path behind the name, or give one address.
+// place is where a service says that /api/v3.0 is. The public form is {"hostname":
+// "api.c000.example.com", "port": 443}; other services write the port as a text or leave it out,
+// put it or a path behind the name, or give one address.
 type place struct {
 	host string // with a port if one is said: "" for none
 	path string
 }
 
-// UnmarshalJSON reads any of these forms. What is none of them is no place, not an error: the token beside it is good.
+// UnmarshalJSON reads any of these forms. What is none of them is no place, not an error: the token
+// beside it is good.
 func (p *place) UnmarshalJSON(b []byte) error {
 	*p = place{}
 	var whole string
@@ -50,7 +52,8 @@ func placeOf(address, port string) place {
 		return place{}
 	}
 	u, err := url.Parse("https://" + rest)
-	if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(u.Host+u.Path, " \\%") || len(u.Host) > 253+6 {
+	if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		strings.ContainsAny(u.Host+u.Path, " \\%") || len(u.Host) > 253+6 {
 		return place{}
 	}
 	name := u.Hostname()
@@ -71,8 +74,9 @@ func placeOf(address, port string) place {
 	return p
 }
 
-// address is the place as an address, "" for none. It is https, whatever the port, but for the very host and port at which the
-// sign-in took place in plain HTTP; where no port is said, the host of the sign-in has that of the sign-in.
+// address is the place as an address, "" for none. It is https, whatever the port, but for the very
+// host and port at which the sign-in took place in plain HTTP; where no port is said, the host of
+// the sign-in has that of the sign-in.
 func (p place) address(door string) string {
 	d, err := url.Parse(door)
 	if err != nil || p.host == "" {

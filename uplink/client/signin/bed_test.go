@@ -42,7 +42,8 @@ var (
 	hashed = sync.OnceValue(func() string { h, _ := hasher.Hash(context.Background(), password); return h })
 )
 
-// bed is the service: its real doors over a real store, behind a real server. gate may answer in their place.
+// bed is the service: its real doors over a real store, behind a real server. gate may answer in
+// their place.
 type bed struct {
 	t      *testing.T
 	store  *store.Store
@@ -83,7 +84,8 @@ func newBed(t *testing.T) *bed {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	a := model.NewAccount()
-	a.ID, a.Name, a.IsMaster, a.Status, a.SessionDuration = "acc-1", "Demo", true, model.Texts{model.StatusActive}, 0 // for ever
+	// for ever
+	a.ID, a.Name, a.IsMaster, a.Status, a.SessionDuration = "acc-1", "Demo", true, model.Texts{model.StatusActive}, 0
 	_, err = b.store.CreateAccount(a)
 	require.NoError(t, err)
 	for _, email := range []string{anna, ben} {
@@ -95,14 +97,16 @@ func newBed(t *testing.T) *bed {
 	}
 	sessions := session.New(session.Options{Store: b.store, Hasher: hasher, Post: b})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
-	door, err := web.New(web.Options{Store: b.store, Sessions: sessions, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
+	door, err := web.New(web.Options{Store: b.store, Sessions: sessions, Devices: noDevices{},
+		Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
 	require.NoError(t, err)
 	issuer, err := oauth.New(oauth.Options{Store: b.store, Sessions: sessions, Gate: door})
 	require.NoError(t, err)
 	events, err := journal.Open(filepath.Join(t.TempDir(), "events.db"), journal.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, events.Close()) })
-	api, err := server.New(server.Options{Events: server.Own{OwnStore: events}, Cameras: noDevices{}, Auth: b.store, NotFound: journal.ErrNotFound})
+	api, err := server.New(server.Options{Events: server.Own{OwnStore: events}, Cameras: noDevices{}, Auth: b.store,
+		NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/g/", door)
@@ -180,7 +184,8 @@ func (b *bed) source(s signin.Saved) (*signin.Source, *client.Client, string, *l
 	path := filepath.Join(b.t.TempDir(), "service.session")
 	require.NoError(b.t, s.Keep(path))
 	lines := &log{}
-	src := signin.New(signin.Options{Path: path, HTTP: b.way(), Now: b.now, Log: slog.New(slog.NewTextHandler(lines, nil))})
+	src := signin.New(signin.Options{Path: path, HTTP: b.way(), Now: b.now,
+		Log: slog.New(slog.NewTextHandler(lines, nil))})
 	c, err := client.New(client.Options{BaseURL: b.url, Credentials: src})
 	require.NoError(b.t, err)
 	b.t.Cleanup(c.Close)
@@ -205,7 +210,8 @@ func (b *bed) oauthClient() (id, text string) {
 // refreshToken is one that a program got for anna.
 func (b *bed) refreshToken(id, text string) string {
 	b.t.Helper()
-	r, err := http.NewRequest("POST", b.url+"/oauth2/token", strings.NewReader(url.Values{"grant_type": {"password"}, "username": {anna}, "password": {password}}.Encode()))
+	r, err := http.NewRequest("POST", b.url+"/oauth2/token",
+		strings.NewReader(url.Values{"grant_type": {"password"}, "username": {anna}, "password": {password}}.Encode()))
 	require.NoError(b.t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(id, text)

@@ -12,8 +12,8 @@ import (
 
 var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// brandedHost is the address of the brand's host: the service's with another first label, "" where there is no such thing.
-// It stays within the registered domain, as the session is sent there.
+// brandedHost is the address of the brand's host: the service's with another first label, "" where
+// there is no such thing. It stays within the registered domain, as the session is sent there.
 func brandedHost(address, brand string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || !label.MatchString(brand) {

@@ -13,13 +13,15 @@ import (
 	"time"
 )
 
-// Door is where people sign in: the two steps of the identity document, with a code between them where one is needed.
+// Door is where people sign in: the two steps of the identity document, with a code between them
+// where one is needed.
 type Door struct {
 	// URL is the service's address, such as https://vms.example.
 	URL string
 	// Key is the API key, "" for none.
 	Key string
-	// Device is the cookie tfa_key of a former sign-in with a code, "" for none: a device that is trusted needs no code.
+	// Device is the cookie tfa_key of a former sign-in with a code, "" for none: a device that is
+	// trusted needs no code.
 	Device string
 	// HTTP asks; it must not follow redirects to another host. client.Client.HTTP is one.
 	HTTP *http.Client
@@ -31,7 +33,8 @@ const (
 	maxAnswer = 1 << 20
 )
 
-// Ways are the ways in which a code can be sent, with what is known of where it goes: a masked number, a masked address.
+// Ways are the ways in which a code can be sent, with what is known of where it goes: a masked
+// number, a masked address.
 type Ways struct {
 	SMS  string `json:"sms"`
 	Mail string `json:"email"`
@@ -52,7 +55,8 @@ type Challenge struct {
 // Authenticate is the first step. Errors of the service are *Refusal.
 func (d Door) Authenticate(ctx context.Context, user, password string) (Challenge, error) {
 	var c Challenge
-	_, err := d.post(ctx, stepPassword, "/g/aaa/authenticate", map[string]string{"username": user, "password": password}, &c)
+	_, err := d.post(ctx, stepPassword, "/g/aaa/authenticate",
+		map[string]string{"username": user, "password": password}, &c)
 	if err == nil && c.Token == "" {
 		err = errForeign
 	}
@@ -61,12 +65,14 @@ func (d Door) Authenticate(ctx context.Context, user, password string) (Challeng
 
 // SendCode has a code sent, one of the ways.
 func (d Door) SendCode(ctx context.Context, token, way string) error {
-	_, err := d.post(ctx, stepCode, "/g/aaa/two_factor_authenticate", map[string]string{"token": token, "two_factor_authentication_type": way}, nil)
+	_, err := d.post(ctx, stepCode, "/g/aaa/two_factor_authenticate",
+		map[string]string{"token": token, "two_factor_authentication_type": way}, nil)
 	return err
 }
 
-// Authorize is the last step; code is "" where none is needed. What it returns is to be kept. A code that is wrong may be
-// followed by another with the same token; after too many the user is locked.
+// Authorize is the last step; code is "" where none is needed. What it returns is to be kept. A
+// code that is wrong may be followed by another with the same token; after too many the user is
+// locked.
 func (d Door) Authorize(ctx context.Context, token, code string) (Saved, error) {
 	in := map[string]string{"token": token}
 	if code != "" {
@@ -108,7 +114,8 @@ func (d Door) post(ctx context.Context, at step, path string, in, out any) ([]*h
 	}
 	ctx, cancel := context.WithTimeout(ctx, doorTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(d.URL, "/")+path, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(d.URL, "/")+path,
+		bytes.NewReader(raw))
 	if err != nil {
 		return nil, errors.New("the service's address must look like https://host")
 	}
@@ -122,8 +129,8 @@ func (d Door) post(ctx context.Context, at step, path string, in, out any) ([]*h
 	return exchange(d.HTTP, req, at, out)
 }
 
-// exchange sends a request and reads a JSON answer. An answer with a status that is not 2xx is a *Refusal; so is a redirect that is
-// not followed.
+// exchange sends a request and reads a JSON answer. An answer with a status that is not 2xx is a
+// *Refusal; so is a redirect that is not followed.
 func exchange(client *http.Client, req *http.Request, at step, out any) (cookies []*http.Cookie, err error) {
 	req.Header.Set("Accept", "application/json")
 	res, err := client.Do(req)
@@ -147,9 +154,10 @@ func exchange(client *http.Client, req *http.Request, at step, out any) (cookies
 	return res.Cookies(), nil
 }
 
-// Lasting makes of a session, which ends some hours later at many a service, a client of the bridge's own (OAuth 2.0), which
-// lasts until somebody revokes it. name is what it is called in the account's list of clients. Errors of the service are
-// *Refusal: 404 where it has no such thing, 403 where the user may not.
+// Lasting makes of a session, which ends some hours later at many a service, a client of the
+// bridge's own (OAuth 2.0), which lasts until somebody revokes it. name is what it is called in the
+// account's list of clients. Errors of the service are *Refusal: 404 where it has no such thing,
+// 403 where the user may not.
 func (d Door) Lasting(ctx context.Context, s Saved, name string) (Saved, error) {
 	raw, err := json.Marshal(map[string]string{"name": name})
 	if err != nil {
@@ -157,7 +165,8 @@ func (d Door) Lasting(ctx context.Context, s Saved, name string) (Saved, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, doorTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/clients", bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/clients",
+		bytes.NewReader(raw))
 	if err != nil {
 		return s, errForeign
 	}
@@ -180,11 +189,13 @@ func (d Door) Lasting(ctx context.Context, s Saved, name string) (Saved, error) 
 	return s, nil
 }
 
-// End ends a client that Lasting made before, with all that it got. s is a sign-in with a session. Errors of the service are *Refusal.
+// End ends a client that Lasting made before, with all that it got. s is a sign-in with a session.
+// Errors of the service are *Refusal.
 func (d Door) End(ctx context.Context, s Saved, client string) error {
 	ctx, cancel := context.WithTimeout(ctx, doorTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, strings.TrimRight(s.Door, "/")+"/oauth2/clients?id="+url.QueryEscape(client), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete,
+		strings.TrimRight(s.Door, "/")+"/oauth2/clients?id="+url.QueryEscape(client), nil)
 	if err != nil {
 		return errForeign
 	}

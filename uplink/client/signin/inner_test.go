@@ -82,7 +82,8 @@ func TestSeconds(t *testing.T) {
 }
 
 func FuzzPlace(f *testing.F) {
-	for _, seed := range []string{"api.example.com", "https://a:1/b", "[::1]:5", "::1", "a:b:c", "https://[fe80::1%25eth0]/"} {
+	for _, seed := range []string{"api.example.com", "https://a:1/b", "[::1]:5", "::1", "a:b:c",
+		"https://[fe80::1%25eth0]/"} {
 		f.Add(seed, "443")
 	}
 	f.Fuzz(func(t *testing.T, name, port string) {

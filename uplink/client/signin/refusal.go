@@ -16,7 +16,8 @@ const (
 	codeUserPending = 462
 )
 
-// Refusal is an answer of the service that is not what was asked for. Its text says what to do about it.
+// Refusal is an answer of the service that is not what was asked for. Its text says what to do
+// about it.
 type Refusal struct {
 	Code int
 	step step
@@ -66,7 +67,8 @@ func (r *Refusal) words() string {
 		if r.step == stepCode {
 			return "the code cannot be sent that way: choose the other one"
 		}
-		return "the user is disabled, or locked after wrong codes: an administrator of the account or the service's support must let it in again"
+		return "the user is disabled, or locked after wrong codes: an administrator of the account or the service's " +
+			"support must let it in again"
 	case http.StatusUnsupportedMediaType:
 		return "the service does not send codes that way: choose the other one"
 	case http.StatusTooManyRequests:
@@ -80,7 +82,8 @@ func (r *Refusal) words() string {
 		return "the account waits to be activated: follow the link in the mail that came when it was made"
 	case codeUserPending:
 		return "the user has no password yet: follow the link in the mail that came when it was made"
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		return "this address leads to another one, which is not followed: put that into service.url"
 	case http.StatusProxyAuthRequired:
 		return "the proxy wants a user and a password: put them into the address in HTTPS_PROXY"
@@ -96,13 +99,15 @@ func (r *Refusal) words() string {
 // Final says that asking again for the same brings the same: a person must do something first.
 func (r *Refusal) Final() bool {
 	switch {
-	case r.Code == http.StatusRequestTimeout, r.Code == http.StatusProxyAuthRequired, r.Code == http.StatusTooManyRequests && (r.step != stepOpen || r.Wait > 0):
+	case r.Code == http.StatusRequestTimeout, r.Code == http.StatusProxyAuthRequired,
+		r.Code == http.StatusTooManyRequests && (r.step != stepOpen || r.Wait > 0):
 		return false
 	}
 	return r.Code/100 == 4
 }
 
-// forEver says that nothing but a new sign-in will do: the service itself says so, and not what stands before it.
+// forEver says that nothing but a new sign-in will do: the service itself says so, and not what
+// stands before it.
 func (r *Refusal) forEver() bool {
 	return r.said && (r.Code == http.StatusBadRequest || r.Code == http.StatusUnauthorized)
 }
@@ -113,5 +118,6 @@ const maxWait = time.Hour
 // refusal reads an answer that is not 2xx.
 func refusal(at step, res *http.Response, body []byte) *Refusal {
 	var e map[string]json.RawMessage
-	return &Refusal{Code: res.StatusCode, step: at, said: json.Unmarshal(body, &e) == nil && e != nil, Wait: vms.RetryAfter(res.Header, time.Now(), maxWait)}
+	return &Refusal{Code: res.StatusCode, step: at, said: json.Unmarshal(body, &e) == nil && e != nil,
+		Wait: vms.RetryAfter(res.Header, time.Now(), maxWait)}
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// issued is an answer of the token endpoint (RFC 6749 §5.1), with the base address that the service adds.
+// issued is an answer of the token endpoint (RFC 6749 §5.1), with the base address that the service
+// adds.
 type issued struct {
 	Access  string  `json:"access_token"`
 	Seconds seconds `json:"expires_in"`
@@ -33,7 +34,8 @@ func (n *seconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Bounds of how long a token is used. One without a time is used for an hour; it is renewed when nine tenths are over.
+// Bounds of how long a token is used. One without a time is used for an hour; it is renewed when
+// nine tenths are over.
 const (
 	assumedLife = time.Hour
 	shortest    = 10 * time.Second
@@ -43,8 +45,8 @@ const (
 // renew exchanges what was kept for a token.
 func (s *Source) renew(ctx context.Context) error {
 	if s.dirty {
-		// The service takes a refresh token once. If the bridge went down after this exchange, the disk would hold one that
-		// is used up already.
+		// The service takes a refresh token once. If the bridge went down after this exchange, the
+		// disk would hold one that is used up already.
 		if err := s.keep(); err != nil {
 			return fmt.Errorf("the refresh token is not exchanged before it is on the disk: %w", err)
 		}
@@ -96,7 +98,8 @@ func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, doorTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/token", strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/token",
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		return out, errors.New("the address of the sign-in must look like https://host")
 	}
@@ -113,7 +116,8 @@ func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error
 	if _, err := exchange(client, req, stepToken, &out); err != nil {
 		return out, err
 	}
-	if out.Access == "" || strings.ContainsFunc(out.Access+out.Refresh, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if out.Access == "" ||
+		strings.ContainsFunc(out.Access+out.Refresh, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return out, errForeign
 	}
 	return out, nil
@@ -123,7 +127,8 @@ func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error
 func (s Saved) ask(ctx context.Context, client *http.Client) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, doorTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.Door, "/")+"/api/v3.0/clientSettings", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		strings.TrimRight(s.Door, "/")+"/api/v3.0/clientSettings", nil)
 	if err != nil {
 		return "", err
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Saved is what a sign-in left: everything in it that is not an address or a name is a secret. Which of the three ways it
-// is follows from what is set: Session, else Refresh, else Secret alone.
+// Saved is what a sign-in left: everything in it that is not an address or a name is a secret.
+// Which of the three ways it is follows from what is set: Session, else Refresh, else Secret alone.
 type Saved struct {
 	// Door is the address where tokens are asked for: that of the service, or its branded host.
 	Door string `json:"door"`
@@ -49,13 +49,15 @@ func Load(path string) (Saved, error) {
 		return s, ErrNone
 	case err != nil:
 		return s, fmt.Errorf("read sign-in: %w", err)
-	case len(raw) > maxSaved || json.Unmarshal(raw, &s) != nil || s.Door == "" || s.Session == "" && s.Refresh == "" && s.Secret == "":
+	case len(raw) > maxSaved || json.Unmarshal(raw, &s) != nil || s.Door == "" || s.Session == "" && s.Refresh == "" &&
+		s.Secret == "":
 		return Saved{}, fmt.Errorf("read sign-in: %s does not hold one; sign in again with: vmsbridge login", path)
 	}
 	return s, nil
 }
 
-// Keep replaces the file by s, readable by its owner only. It is on the disk when Keep returns, whole, or the former one is.
+// Keep replaces the file by s, readable by its owner only. It is on the disk when Keep returns,
+// whole, or the former one is.
 func (s Saved) Keep(path string) (err error) {
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -84,7 +84,8 @@ func TestCodeAndTrustedDevice(t *testing.T) {
 	require.ErrorContains(t, err, "(412)")
 }
 
-// Every status that the interface lists for the first step comes from the service itself and says what to do.
+// Every status that the interface lists for the first step comes from the service itself and says
+// what to do.
 func TestStatusesOfTheFirstStep(t *testing.T) {
 	b := newBed(t)
 	for _, c := range []struct {
@@ -92,14 +93,18 @@ func TestStatusesOfTheFirstStep(t *testing.T) {
 		set   func()
 	}{
 		{"wrong, or an API key is missing: try again (401)", nil},
-		{"suspended: settle that with the service, then sign in again (402)", func() { b.account(model.StatusSuspended) }},
+		{"suspended: settle that with the service, then sign in again (402)",
+			func() { b.account(model.StatusSuspended) }},
 		{"inactive: ask whoever runs it (460)", func() { b.account(model.StatusInactive) }},
-		{"waits to be activated: follow the link in the mail that came when it was made (461)", func() { b.account(model.StatusPending) }},
-		{"disabled, or locked after wrong codes: an administrator of the account or the service's support must let it in again (412)", func() {
+		{"waits to be activated: follow the link in the mail that came when it was made (461)",
+			func() { b.account(model.StatusPending) }},
+		{"disabled, or locked after wrong codes: an administrator of the account or the service's support must let " +
+			"it in again (412)", func() {
 			b.account(model.StatusActive)
 			b.user(anna, func(u *model.User) { u.IsActive = false })
 		}},
-		{"no password yet: follow the link in the mail that came when it was made (462)", func() { b.user(anna, func(u *model.User) { u.IsPending = true }) }},
+		{"no password yet: follow the link in the mail that came when it was made (462)",
+			func() { b.user(anna, func(u *model.User) { u.IsPending = true }) }},
 	} {
 		given := password
 		if c.set == nil {
@@ -111,7 +116,9 @@ func TestStatusesOfTheFirstStep(t *testing.T) {
 		require.ErrorContains(t, err, c.words)
 		require.NotContains(t, err.Error(), given)
 	}
-	for code, words := range map[int]string{404: "check service.url", 302: "leads to another one", 308: "put that into service.url", 407: "HTTPS_PROXY", 500: "try again later", 200: "not the service's sign-in", 400: "service.url right", 403: "API key"} {
+	for code, words := range map[int]string{404: "check service.url", 302: "leads to another one",
+		308: "put that into service.url", 407: "HTTPS_PROXY", 500: "try again later", 200: "not the service's sign-in",
+		400: "service.url right", 403: "API key"} {
 		b.answer(code)
 		_, err := b.door().Authenticate(t.Context(), anna, password)
 		require.ErrorContains(t, err, words, "%d", code)
@@ -146,7 +153,8 @@ func TestStatusesOfTheOtherSteps(t *testing.T) {
 	}
 }
 
-// A session that ends is told, does not make the bridge ask again and again, and a new sign-in is noticed without a restart.
+// A session that ends is told, does not make the bridge ask again and again, and a new sign-in is
+// noticed without a restart.
 func TestRevokedSession(t *testing.T) {
 	b := newBed(t)
 	src, c, path, lines := b.source(b.signedIn())
@@ -178,9 +186,11 @@ func TestRevokedSession(t *testing.T) {
 	require.NoError(t, src.Trouble())
 }
 
-// What is refused by anyone but the service, such as a portal, does not end a sign-in: once it is gone the bridge is in again.
+// What is refused by anyone but the service, such as a portal, does not end a sign-in: once it is
+// gone the bridge is in again.
 func TestARefusalOfWhatStandsBetween(t *testing.T) {
-	for _, code := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusProxyAuthRequired, http.StatusFound} {
+	for _, code := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+		http.StatusNotFound, http.StatusProxyAuthRequired, http.StatusFound} {
 		b := newBed(t)
 		_, c, _, _ := b.source(b.signedIn())
 		page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -225,7 +235,8 @@ func TestTokensOfAnotherMake(t *testing.T) {
 	}
 }
 
-// A suspended account is asked about now and then, as somebody may settle that without a new sign-in.
+// A suspended account is asked about now and then, as somebody may settle that without a new
+// sign-in.
 func TestARefusalThatMayPass(t *testing.T) {
 	b := newBed(t)
 	_, c, _, _ := b.source(b.signedIn())
@@ -308,11 +319,13 @@ func TestLasting(t *testing.T) {
 	require.Equal(t, 404, refusal.Code)
 }
 
-// Each refresh token is on the disk before it is exchanged: whenever the bridge is killed, the file holds one that is good.
+// Each refresh token is on the disk before it is exchanged: whenever the bridge is killed, the file
+// holds one that is good.
 func TestRotation(t *testing.T) {
 	b := newBed(t)
 	id, text := b.oauthClient()
-	src, c, path, lines := b.source(signin.Saved{Door: b.url, Client: id, Secret: text, Refresh: b.refreshToken(id, text)})
+	src, c, path, lines := b.source(signin.Saved{Door: b.url, Client: id, Secret: text,
+		Refresh: b.refreshToken(id, text)})
 	seen := map[string]bool{}
 	for range 4 {
 		_, err := c.User(t.Context())
@@ -368,7 +381,8 @@ func TestRotation(t *testing.T) {
 	require.ErrorContains(t, err, "sign in again with vmsbridge login")
 }
 
-// A service that is away costs nothing but time: the token that is there is used, and it is asked at most every few seconds.
+// A service that is away costs nothing but time: the token that is there is used, and it is asked
+// at most every few seconds.
 func TestServiceAway(t *testing.T) {
 	b := newBed(t)
 	src, c, _, _ := b.source(b.signedIn())

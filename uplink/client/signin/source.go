@@ -18,9 +18,11 @@ import (
 const (
 	// pauseBusy follows an attempt that failed for a reason that passes.
 	pauseBusy = 5 * time.Second
-	// pauseFinal follows a refusal that somebody at the service may take back, such as a suspended account.
+	// pauseFinal follows a refusal that somebody at the service may take back, such as a suspended
+	// account.
 	pauseFinal = 5 * time.Minute
-	// pauseNew is how old a token must be before another one is asked for because the service refuses it.
+	// pauseNew is how old a token must be before another one is asked for because the service
+	// refuses it.
 	pauseNew = 10 * time.Second
 )
 
@@ -34,7 +36,8 @@ type Options struct {
 	Log  *slog.Logger     // nil: nothing is logged
 }
 
-// Source gives the bearer token in use, and gets another one when it ends or is refused. Safe for concurrent use.
+// Source gives the bearer token in use, and gets another one when it ends or is refused. Safe for
+// concurrent use.
 type Source struct {
 	o    Options
 	turn chan struct{} // held by the one who looks at or changes what follows
@@ -77,8 +80,9 @@ func (s *Source) Base() string {
 	return ""
 }
 
-// Token is a good token. refused is one that the service did not let in, "" for none: if that is the one in use, another one
-// is asked for. Errors are a *vms.UnauthorizedError, which only a person can mend, a *vms.TransientError, or ctx's.
+// Token is a good token. refused is one that the service did not let in, "" for none: if that is
+// the one in use, another one is asked for. Errors are a *vms.UnauthorizedError, which only a
+// person can mend, a *vms.TransientError, or ctx's.
 func (s *Source) Token(ctx context.Context, refused string) (string, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -120,7 +124,8 @@ func (s *Source) token(ctx context.Context, refused string) (string, error) {
 	case now.Before(s.again) && s.err != nil:
 		return "", s.err
 	case !good && s.saved.Access != "" && now.Before(s.made.Add(pauseNew)):
-		return "", &vms.UnauthorizedError{Message: "the service refuses a token that it has just given", Hint: signInHint}
+		return "", &vms.UnauthorizedError{Message: "the service refuses a token that it has just given",
+			Hint: signInHint}
 	}
 	err := s.renew(ctx)
 	if err == nil {

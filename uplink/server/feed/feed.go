@@ -1,5 +1,6 @@
-// Package feed hands events that were stored just now to those who follow them, each at its own pace. The service's store publishes,
-// each open stream of server-sent events (uplink/server) follows:
+// Package feed hands events that were stored just now to those who follow them, each at its own
+// pace. The service's store publishes, each open stream of server-sent events (uplink/server)
+// follows:
 //
 //	f := feed.New()
 //	w := f.Follow()
@@ -8,8 +9,8 @@
 //		…
 //	}
 //
-// The newest events are kept for all followers together, so that one who is slow costs nothing, and one whose connection broke goes on
-// behind the last event that it has.
+// The newest events are kept for all followers together, so that one who is slow costs nothing, and
+// one whose connection broke goes on behind the last event that it has.
 package feed
 
 import (
@@ -27,7 +28,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// room is how many of the newest events are kept: some seconds of a bridge that empties its outbox, and some megabytes.
+// room is how many of the newest events are kept: some seconds of a bridge that empties its outbox,
+// and some megabytes.
 const room = 4096
 
 // mostPacked is how many bytes of messages are kept: followers who keep up share them.
@@ -38,7 +40,8 @@ const atOnce = 64
 
 // Errors of Next.
 var (
-	// ErrBehind says that the follower is so far behind that events are lost to it. It goes on with the oldest that are kept.
+	// ErrBehind says that the follower is so far behind that events are lost to it. It goes on with
+	// the oldest that are kept.
 	ErrBehind = errors.New("too far behind: some events are no longer kept")
 	// ErrClosed says that there will be no more.
 	ErrClosed = errors.New("the feed is closed")
@@ -69,8 +72,9 @@ func sized(room uint64) *Feed { return &Feed{name: rand.Text()[:10], room: room}
 // Room is how many events a feed keeps for those who come back.
 const Room = room
 
-// Lasting makes a feed whose ids are good over a restart: name is the same in each run, and events are published at the places that their
-// store has them at. What came up to the place gone is no longer told.
+// Lasting makes a feed whose ids are good over a restart: name is the same in each run, and events
+// are published at the places that their store has them at. What came up to the place gone is no
+// longer told.
 func Lasting(name string, gone uint64) *Feed { return &Feed{name: name, room: room, gone: gone} }
 
 // Publish hands an event on, at the place behind the last one. It waits for nobody.
@@ -125,8 +129,8 @@ func (f *Feed) Close() {
 	f.wakeLocked()
 }
 
-// Told is an event and its ID in the feed, which is another one each time that the event is published. Followers share it and do not
-// change it.
+// Told is an event and its ID in the feed, which is another one each time that the event is
+// published. Followers share it and do not change it.
 type Told struct {
 	ID    string
 	Event vms.Event
@@ -146,8 +150,9 @@ func (t *Told) drop() {
 	t.message, t.past = nil, true
 }
 
-// Message is the event as a message of server-sent events, with the addresses of its images at a base address. Nobody
-// changes it. It is made when it is first asked for, and kept for all who ask at the same address.
+// Message is the event as a message of server-sent events, with the addresses of its images at a
+// base address. Nobody changes it. It is made when it is first asked for, and kept for all who ask
+// at the same address.
 func (t *Told) Message(base string) ([]byte, error) {
 	message, made, err := t.make(base)
 	if made {
@@ -163,7 +168,8 @@ func (t *Told) make(base string) (message []byte, made bool, err error) {
 	if t.message != nil && t.base == base {
 		return t.message, false, nil
 	}
-	if message, err = Message(t.ID, t.Event.WithOverlayImage().WithImagesAt(base)); err != nil || t.past || t.message != nil {
+	if message, err = Message(t.ID, t.Event.WithOverlayImage().WithImagesAt(base)); err != nil || t.past ||
+		t.message != nil {
 		return message, false, err
 	}
 	t.message, t.base = message, base
@@ -226,8 +232,8 @@ func (f *Feed) Follow() *Follower {
 	return &Follower{feed: f, at: f.end}
 }
 
-// FollowAfter gives the events behind the one of an ID. An ID that is none of this feed's, as of an earlier run of the program if the feed
-// is not Lasting, is like none: then it is Follow.
+// FollowAfter gives the events behind the one of an ID. An ID that is none of this feed's, as of an
+// earlier run of the program if the feed is not Lasting, is like none: then it is Follow.
 func (f *Feed) FollowAfter(id string) *Follower {
 	name, text, _ := strings.Cut(id, "-")
 	place, err := strconv.ParseUint(text, 10, 64)
@@ -241,7 +247,8 @@ func (f *Feed) FollowAfter(id string) *Follower {
 	return &Follower{feed: f, at: oldest + uint64(n), behind: place < f.gone}
 }
 
-// Next gives what was published since the last call, or waits for it. Errors are ErrBehind, ErrClosed and ctx's.
+// Next gives what was published since the last call, or waits for it. Errors are ErrBehind,
+// ErrClosed and ctx's.
 func (w *Follower) Next(ctx context.Context) ([]*Told, error) {
 	for {
 		told, news, err := w.read()

@@ -14,8 +14,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Followers of every pace get what is published, in order and once, unless it is no longer kept; whose connection breaks goes on where
-// it was. The feed keeps a bounded number whatever they do.
+// Followers of every pace get what is published, in order and once, unless it is no longer kept;
+// whose connection breaks goes on where it was. The feed keeps a bounded number whatever they do.
 func TestFollowers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const room = 100
@@ -72,7 +72,8 @@ func TestIDsOfOthers(t *testing.T) {
 	}
 	told, err := first.Next(t.Context())
 	require.NoError(t, err)
-	for _, id := range []string{"", "x", "-", "-1", f.name, f.name + "-", f.name + "-3", f.name + "-99", f.name + "--1", f.name + "-18446744073709551615", told[0].ID,
+	for _, id := range []string{"", "x", "-", "-1", f.name, f.name + "-", f.name + "-3", f.name + "-99", f.name + "--1",
+		f.name + "-18446744073709551615", told[0].ID,
 		"cam-1-2026-11-21T07:00:00.000+00:00-vms.motionDetectionEvent.v1"} {
 		w := f.FollowAfter(id)
 		require.Equal(t, f.end, w.at, id)
@@ -145,7 +146,8 @@ func TestMessagesAreMadeOnce(t *testing.T) {
 	require.Nil(t, a.message)
 }
 
-// Who comes back to a feed of a later run goes on behind the last event that it has, is told of none twice, and learns if some are gone.
+// Who comes back to a feed of a later run goes on behind the last event that it has, is told of
+// none twice, and learns if some are gone.
 func TestALastingFeedAfterARestart(t *testing.T) {
 	ids := func(w *Follower) (list []string, behind bool) {
 		over, cancel := context.WithCancel(t.Context())

@@ -1,4 +1,5 @@
-// Package openapitest holds answers of a server against the OpenAPI document that it serves of itself. It is for tests only.
+// Package openapitest holds answers of a server against the OpenAPI document that it serves of
+// itself. It is for tests only.
 //
 //	doc := openapitest.Document(t, "http://127.0.0.1:8470")
 //	doc.Conforms(t, "GET", address, res, body)
@@ -62,7 +63,8 @@ var named = regexp.MustCompile(`\\\{\w+\\\}`)
 
 const listed = "application/json"
 
-// Path is the path of the document that an address is of, "" for none. A literal one comes before one with a name in it.
+// Path is the path of the document that an address is of, "" for none. A literal one comes before
+// one with a name in it.
 func (d *Doc) Path(path string) string {
 	for _, pattern := range slices.Backward(d.Paths.InMatchingOrder()) {
 		one := named.ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+")
@@ -73,7 +75,8 @@ func (d *Doc) Path(path string) string {
 	return ""
 }
 
-// Conforms fails the test if an answer is not as the document has it. What the document does not have is not looked at.
+// Conforms fails the test if an answer is not as the document has it. What the document does not
+// have is not looked at.
 func (d *Doc) Conforms(t testing.TB, method, address string, res *http.Response, body []byte) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -85,7 +88,8 @@ func (d *Doc) Conforms(t testing.TB, method, address string, res *http.Response,
 	answers := d.Paths.Value(pattern).GetOperation(method).Responses
 	answer := answers.Status(res.StatusCode)
 	if answer == nil {
-		require.GreaterOrEqual(t, res.StatusCode, 400, "%s %s answers a code that the document does not have", method, pattern)
+		require.GreaterOrEqual(t, res.StatusCode, 400, "%s %s answers a code that the document does not have", method,
+			pattern)
 		answer = answers.Default()
 	}
 	media := answer.Value.Content.Get(listed)

@@ -1,5 +1,6 @@
-// Package picture changes a still on its way out: cuts a box out, makes it smaller, draws boxes on it. It works on any JPEG,
-// which may come from a stranger, with Go's own decoder, and refuses what is too large before it is decoded.
+// Package picture changes a still on its way out: cuts a box out, makes it smaller, draws boxes on
+// it. It works on any JPEG, which may come from a stranger, with Go's own decoder, and refuses what
+// is too large before it is decoded.
 //
 //	small, err := picture.Change(jpeg, picture.Wish{Width: 320})
 package picture
@@ -48,7 +49,8 @@ func (b Box) Rectangle(c color.RGBA, width int) Shape {
 type Wish struct {
 	Shapes []Shape
 	Crop   Box // the zero value keeps all
-	// Width and Height are the size to fit into, with the proportions kept. 0 sets no bound. A picture is never made larger.
+	// Width and Height are the size to fit into, with the proportions kept. 0 sets no bound. A
+	// picture is never made larger.
 	Width, Height int
 }
 
@@ -57,7 +59,8 @@ func (w Wish) Nothing() bool {
 	return len(w.Shapes) == 0 && w.Crop == Box{} && w.Width == 0 && w.Height == 0
 }
 
-// Change does what is wished with a JPEG. It takes some 10 ms a megapixel of one processor, and waits for its turn.
+// Change does what is wished with a JPEG. It takes some 10 ms a megapixel of one processor, and
+// waits for its turn.
 func Change(in []byte, w Wish) ([]byte, error) {
 	if w.Nothing() {
 		return in, nil

@@ -33,18 +33,23 @@ func TestChange(t *testing.T) {
 		at            [2]int
 		color         [3]uint8
 	}{
-		"width":               {Wish{Width: 64}, 64, 32, [2]int{60, 16}, [3]uint8{255, 255, 255}},
-		"height":              {Wish{Height: 32}, 64, 32, [2]int{4, 16}, [3]uint8{}},
-		"both, within":        {Wish{Width: 64, Height: 64}, 64, 32, [2]int{60, 16}, [3]uint8{255, 255, 255}},
-		"never larger":        {Wish{Width: 4000}, 640, 320, [2]int{4, 16}, [3]uint8{}},
-		"cut":                 {Wish{Crop: Box{0.75, 0.5, 1, 1}}, 160, 160, [2]int{80, 80}, [3]uint8{255, 255, 255}},
-		"cut and smaller":     {Wish{Crop: Box{0, 0, 0.5, 1}, Width: 32}, 32, 32, [2]int{16, 16}, [3]uint8{}},
-		"cut to nothing":      {Wish{Crop: Box{1, 1, 1, 1}}, 1, 1, [2]int{0, 0}, [3]uint8{255, 255, 255}},
-		"a box":               {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 4)}}, 640, 320, [2]int{160, 160}, [3]uint8{254, 0, 0}},
-		"a box, scaled":       {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 4)}, Width: 320}, 320, 160, [2]int{80, 80}, [3]uint8{254, 0, 0}},
-		"a box, cut":          {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 8)}, Crop: Box{0.2, 0, 0.4, 1}}, 128, 320, [2]int{32, 160}, [3]uint8{254, 0, 0}},
-		"a box far outside":   {Wish{Shapes: []Shape{Box{-900, -900, 900, 900}.Rectangle(red, 4)}}, 640, 320, [2]int{4, 16}, [3]uint8{}},
-		"inside stays inside": {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 4)}}, 640, 320, [2]int{250, 160}, [3]uint8{}},
+		"width":           {Wish{Width: 64}, 64, 32, [2]int{60, 16}, [3]uint8{255, 255, 255}},
+		"height":          {Wish{Height: 32}, 64, 32, [2]int{4, 16}, [3]uint8{}},
+		"both, within":    {Wish{Width: 64, Height: 64}, 64, 32, [2]int{60, 16}, [3]uint8{255, 255, 255}},
+		"never larger":    {Wish{Width: 4000}, 640, 320, [2]int{4, 16}, [3]uint8{}},
+		"cut":             {Wish{Crop: Box{0.75, 0.5, 1, 1}}, 160, 160, [2]int{80, 80}, [3]uint8{255, 255, 255}},
+		"cut and smaller": {Wish{Crop: Box{0, 0, 0.5, 1}, Width: 32}, 32, 32, [2]int{16, 16}, [3]uint8{}},
+		"cut to nothing":  {Wish{Crop: Box{1, 1, 1, 1}}, 1, 1, [2]int{0, 0}, [3]uint8{255, 255, 255}},
+		"a box": {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 4)}}, 640, 320,
+			[2]int{160, 160}, [3]uint8{254, 0, 0}},
+		"a box, scaled": {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 4)}, Width: 320}, 320,
+			160, [2]int{80, 80}, [3]uint8{254, 0, 0}},
+		"a box, cut": {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 8)},
+			Crop: Box{0.2, 0, 0.4, 1}}, 128, 320, [2]int{32, 160}, [3]uint8{254, 0, 0}},
+		"a box far outside": {Wish{Shapes: []Shape{Box{-900, -900, 900, 900}.Rectangle(red, 4)}}, 640, 320,
+			[2]int{4, 16}, [3]uint8{}},
+		"inside stays inside": {Wish{Shapes: []Shape{Box{0.25, 0.25, 0.75, 0.75}.Rectangle(red, 4)}}, 640, 320,
+			[2]int{250, 160}, [3]uint8{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := Change(halves(t, 640, 320), c.wish)
@@ -65,7 +70,8 @@ func TestChangeRefuses(t *testing.T) {
 	same, err := Change(in, Wish{})
 	require.NoError(t, err)
 	require.Equal(t, in, same)
-	for name, bad := range map[string][]byte{"nothing": nil, "no picture": []byte("GIF89a"), "cut off": in[:len(in)/2]} {
+	for name, bad := range map[string][]byte{"nothing": nil, "no picture": []byte("GIF89a"),
+		"cut off": in[:len(in)/2]} {
 		_, err := Change(bad, Wish{Width: 32})
 		require.Error(t, err, name)
 	}

@@ -1,6 +1,8 @@
-// Package turns lets only one of several requests at a time store an event: a bridge that got no answer in time sends the event again
-// while the service may be at the first request still. Requests with different events do not wait for each other, unless one of them
-// wants a name for itself that the other shares. uplink/server takes turns for what is reported, cmd/vmscloud for what it stores.
+// Package turns lets only one of several requests at a time store an event: a bridge that got no
+// answer in time sends the event again while the service may be at the first request still.
+// Requests with different events do not wait for each other, unless one of them wants a name for
+// itself that the other shares. uplink/server takes turns for what is reported, cmd/vmscloud for
+// what it stores.
 //
 //	var t turns.Turns
 //	defer t.Take([]string{ev.ID}, nil)()
@@ -17,8 +19,8 @@ type Turns struct {
 
 const alone = -1
 
-// Take waits until none of own is taken and nobody has one of shared for himself, and takes them all. A name may be in either list
-// twice, but not in both.
+// Take waits until none of own is taken and nobody has one of shared for himself, and takes them
+// all. A name may be in either list twice, but not in both.
 func (t *Turns) Take(own, shared []string) (leave func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
