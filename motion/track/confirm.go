@@ -2,26 +2,64 @@ package track
 
 import "time"
 
-// What a track must show to be motion, when it is large: what is small or slow is told by where it
-// is (presence.go).
+// Times of the decision over several pictures.
 const (
 	ConfirmActive = 250 * time.Millisecond // of motion that goes on, picture after picture
 	confirmStrong = 450 * time.Millisecond // of motion that the short lag does not resolve
 	confirmFaint  = 750 * time.Millisecond // of motion with little contrast, such as a soft shadow's
-	fewSeen       = 150 * time.Millisecond // between pictures, from which two of them are enough
-	middling      = 4                      // times what is small: an insect close to the lens is no larger
+	// of the time for which it moved, at most, that the places of something middling have been
+	// moving on the mean: a tree's twigs go nowhere new
+	youngWorn    = 0.5
+	youngSmall   = 1500 * time.Millisecond // of motion of something small while the scene is young
+	confirmSmall = 700 * time.Millisecond  // of motion of something small or middling
+	// from picture to picture, from which twigs here and there are easily taken for one thing: what
+	// is faint does not tell then
+	fewSeen = 150 * time.Millisecond
+	// since it was first seen, of what may be a beam: that is told better when it is all in the
+	// picture
+	confirmBeam = 800 * time.Millisecond
+	snowSmall   = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
+	middling    = 4                       // times what is small: an insect close to the lens is no larger
 )
 
-// confirm decides whether a track is motion. It is when it is present and goes somewhere, when it
-// leaps along a line, or when it is large and moves, as a thing and not as light, for some time.
-func (k *Track) confirm(l *look, at, dt time.Duration, t *Tracker) {
-	if !l.Goes && !(k.leapt() && !t.Scattered && !t.Flurries()) && !k.convinces(at, dt, t) {
+// confirm decides whether a track is motion. A step of the picture, such as a keyframe's other
+// rendering of the same scene, is active in one picture, and strong for no longer than the long
+// lag.
+func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
+	pictures := 3
+	moved := max(k.strong, k.faint)
+	if dt >= fewSeen {
+		pictures, moved = 2, k.strong
+	}
+	slowly, leapt := false, k.leapt() && !t.Scattered && !t.Flurries()
+	switch {
+	case leapt:
+	case k.active >= ConfirmActive && k.pictures >= pictures:
+	case k.strong >= confirmStrong && k.pictures >= 1:
+	case k.faint >= confirmFaint:
+	case k.creeping && t.Young && k.cells < float64(t.small):
+		return
+	case k.creeping:
+		slowly = true
+	default:
 		return
 	}
-	k.Confirmed, k.liveAt, k.Start = true, at, k.trail.begin(at, startBack, k.contrast)
-	if l.Goes && l.Since.Before(k.Start) {
-		k.Start = l.Since
+	if !k.creeping && !leapt && !k.convinces(moved, at, t) {
+		return
 	}
+	switch {
+	case slowly:
+		k.begins(k.first, at, t)
+	case k.creeping && !leapt:
+		k.begins(k.trail.begin(at, lookBack, k.contrast), at, t)
+	default:
+		k.begins(k.trail.begin(at, startBack, k.contrast), at, t)
+	}
+}
+
+// begins makes the track motion, which began at the time start.
+func (k *Track) begins(start time.Time, at time.Duration, t *Tracker) {
+	k.Confirmed, k.liveAt, k.Start = true, at, start
 	if k.ID == 0 {
 		t.lastID++
 		k.ID = t.lastID
@@ -29,12 +67,27 @@ func (k *Track) confirm(l *look, at, dt time.Duration, t *Tracker) {
 	k.Start = t.entered(k, at)
 }
 
-// convinces tells whether something large moved for long enough, has substance, and goes somewhere.
-// A step of the picture, such as a keyframe's other rendering of the same scene, is active in one
-// picture, and strong for no longer than the long lag.
-func (k *Track) convinces(at, dt time.Duration, t *Tracker) bool {
-	goesOn := k.active >= ConfirmActive && (k.pictures >= 3 || k.pictures >= 2 && dt >= fewSeen) ||
-		k.strong >= confirmStrong && k.pictures >= 1 || k.faint >= confirmFaint
-	return goesOn && k.cells >= middling*float64(t.small) && k.solid() && (k.compact || !t.Scattered) &&
-		(k.leaves() || !t.Young) && (k.Travelled() || k.loom >= loomsSure)
+// convinces tells whether what moved for long enough is somebody or something: it must have
+// substance, and go somewhere as a thing of its size does. Moved is for how long it did.
+func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
+	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
+	wanders := k.wanders(t.small)
+	switch {
+	case !k.solid(), t.Scattered && !k.compact, t.weather(k):
+		return false
+	case k.beams && at-k.bornAt < confirmBeam:
+		return false
+	case t.Snows && small && k.strong < snowSmall:
+		return false
+	case t.Young && !k.leaves() && !wanders, t.Young && small && k.strong < youngSmall, t.Young && middle &&
+		k.worn > youngWorn*k.strong.Seconds():
+		return false
+	case !k.Travelled() && !wanders && k.loom < loomsSure:
+		return false
+	case small && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)):
+		return false
+	case middle && (moved < confirmSmall || k.hurries(at) || k.flaps() && !wanders && !t.again(k, at)):
+		return false
+	}
+	return true
 }

@@ -45,7 +45,7 @@ func (t *Tracker) link(areas []area.Area, at, dt time.Duration, wall time.Time) 
 			continue
 		}
 		if len(t.Tracks) < most && 8*o.Fore >= o.Moved {
-			t.Tracks = append(t.Tracks, Track{strongAt: at, bornAt: at, box: o.Place(), size: o.Moved,
+			t.Tracks = append(t.Tracks, Track{first: wall, strongAt: at, bornAt: at, box: o.Place(), size: o.Moved,
 				main: i})
 			o.Track = len(t.Tracks) - 1
 		}

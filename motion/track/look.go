@@ -50,8 +50,8 @@ func (t *Tracker) sum(areas []area.Area, i int) look {
 		}
 		l.Cells += o.Cells
 		l.Fore, l.SumX, l.SumY = l.Fore+o.Fore, l.SumX+o.SumX, l.SumY+o.SumY
-		l.MovedWeight, l.MovedSquare, l.Limit = l.MovedWeight+o.MovedWeight, l.MovedSquare+o.MovedSquare,
-			l.Limit+o.Limit
+		l.MovedWeight, l.MovedSquare, l.Limit, l.Worn = l.MovedWeight+o.MovedWeight, l.MovedSquare+o.MovedSquare,
+			l.Limit+o.Limit, l.Worn+o.Worn
 		l.Outline.Add(&o.Outline)
 		if o.Box.Empty() {
 			l.Box = l.Box.Union(o.Whole)
@@ -77,6 +77,9 @@ func (k *Track) gather(l *look, contrast float64, at, dt time.Duration) {
 		return
 	}
 	k.strongAt = at
+	if k.faint == 0 && k.strong == 0 {
+		k.ranFrom = at - dt
+	}
 	clear := contrast*float64(l.Moved) >= area.ClearContrast*float64(l.Limit)
 	if clear || l.edged() {
 		k.faint += dt

@@ -2,45 +2,31 @@ package track
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"vmsbridge/motion/area"
 )
 
-// What is small or slow hardly differs from what was there a moment ago. But it differs from the
+// What is small hardly differs from what was there a moment ago. But it differs from the
 // background in each picture, close to where it did in the last one, and gets somewhere. Insects,
-// drops and flakes are elsewhere in the next picture; twigs and flags come back, and move where
-// something has moved all the time.
+// drops and flakes are elsewhere in the next picture; twigs and flags come back. The numbers are
+// from the making part of scripts/lab/accuracy: of its presences those that are somebody go 0.5 to
+// 5 of their size, straight, where nothing has moved before. What is larger is left to the rules
+// for what moves: somebody who stands and stirs sways by as much.
 const (
-	presenceCells = 6                      // that differ from the background, at least
-	presenceEdged = 36                     // times that, at least, the square of its sharp edges: of a square, 64
-	presenceHop   = 0.8                    // of its size (square root of its cells), from picture to picture at most
-	presenceAlike = 3                      // times as many cells, at most, as before
-	presenceLost  = 600 * time.Millisecond // without a picture of it, after which it is given up
-	presenceBegan = 0.1                    // of its size, by which it is away when it begins to go
-	presenceFade  = 2.5                    // s over which it is looked at where it goes
-	presenceShare = 0.3                    // s over which its size, its centre and the like are smoothed
-	presenceFalls = 2                      // times as long it must be there where much falls
+	presenceCells = 6                       // that differ from the background, at least
+	presenceEdged = 36                      // times that, at least, the square of its sharp edges: of a square, 64
+	presenceHop   = 0.8                     // of its size (square root of its cells), from picture to picture at most
+	presenceAlike = 3                       // times as many cells, at most, as before
+	presenceLost  = 600 * time.Millisecond  // without a picture of it, after which it is given up
+	presenceFor   = 1600 * time.Millisecond // sum of its pictures, at least
+	presenceWay   = 0.45                    // of its size, that it must go
+	presenceLine  = 0.6                     // share of its way by which it must be away from where it began
+	presenceWorn  = 0.3                     // s for which its places have been moving lately, at most
+	presenceBegan = 0.1                     // of its size, by which it is away when it begins to go
+	presenceFade  = 2.5                     // s over which it is looked at where it goes
+	presenceShare = 0.3                     // s over which its size and its centre are smoothed
 )
-
-// decision is what a presence must show to be motion.
-type decision struct {
-	seen  time.Duration // sum of its pictures, at least
-	way   float64       // of its size, that it must go
-	line  float64       // share of its way by which it must be away from where it began
-	worn  float64       // s for which its places have been moving lately, at most
-	clear float64       // thresholds by which it must differ; 0 for what is not told while the scene is new
-}
-
-// decisions are alternatives, from the making part of scripts/lab/accuracy: who is somebody goes
-// 0.4 to 5 of their size in a line; what is nobody, but for slow drops on the lens, goes less, or
-// to and fro, or where something has always moved.
-var decisions = []decision{
-	{500 * time.Millisecond, 0.7, 0.95, 0.25, 1.8},
-	{800 * time.Millisecond, 0.6, 0.95, 0.25, 1.8},
-	{1000 * time.Millisecond, 0.4, 0.6, 0.2, 0},
-}
 
 // presence is something that differs from the background over many pictures.
 type presence struct {
@@ -54,7 +40,6 @@ type presence struct {
 	fromX, fromY float64       // where that was some time ago
 	way          float64       // how far it went from there
 	worn         float64       // for how long the places where it moves have been moving, in seconds, smoothed
-	clear        float64
 }
 
 // attend takes the areas of a picture into what is present, and marks those that go somewhere.
@@ -77,7 +62,7 @@ func (t *Tracker) attend(areas []area.Area, at, dt time.Duration, wall time.Time
 		switch {
 		case p != nil:
 			p.take(o, x, y, at, dt, wall)
-			if o.Goes = p.goes(t.Young, t.Flurries() && (t.Young || t.Snows || o.Fore < t.small)); o.Goes {
+			if o.Goes = !t.Young && o.Fore < t.small && !t.Flurries() && p.goes(); o.Goes {
 				o.Since = p.began
 			}
 		case len(t.present) < cap(t.present):
@@ -110,7 +95,6 @@ func (p *presence) take(o *area.Area, x, y float64, at, dt time.Duration, wall t
 	if o.Moved > 0 {
 		p.worn += (float64(o.Worn)/float64(o.Moved)*area.WornFull.Seconds()/255 - p.worn) * share
 	}
-	p.clear += (float64(o.Differs)/float64(max(1, o.ForeLimit)) - p.clear) * share
 	p.fromX, p.fromY, p.way = p.nowX+(p.fromX-p.nowX)*fade, p.nowY+(p.fromY-p.nowY)*fade, p.way*fade
 	dx, dy := share*(x-p.nowX), share*(y-p.nowY)
 	p.nowX, p.nowY, p.way = p.nowX+dx, p.nowY+dy, p.way+math.Hypot(dx, dy)
@@ -122,15 +106,9 @@ func (p *presence) take(o *area.Area, x, y float64, at, dt time.Duration, wall t
 // away is how far it is from where it was some time ago, in cells.
 func (p *presence) away() float64 { return math.Hypot(p.nowX-p.fromX, p.nowY-p.fromY) }
 
-// goes reports whether it has been there for long enough, and gets somewhere. Young tells that the
-// scene is new, falls that much like it falls everywhere.
-func (p *presence) goes(young, falls bool) bool {
-	d, size, seen := p.away(), math.Sqrt(p.cells), p.seen
-	if falls {
-		seen /= presenceFalls
-	}
-	return !(young && falls) && slices.ContainsFunc(decisions, func(c decision) bool {
-		return seen >= c.seen && d >= c.way*size && d >= c.line*p.way && p.worn <= c.worn && p.clear >= c.clear &&
-			(c.clear > 0 || !young)
-	})
+// goes reports whether it has been there for long enough, and gets somewhere.
+func (p *presence) goes() bool {
+	d := p.away()
+	return p.seen >= presenceFor && d >= presenceWay*math.Sqrt(p.cells) && d >= presenceLine*p.way &&
+		p.worn <= presenceWorn
 }

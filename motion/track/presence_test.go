@@ -48,12 +48,10 @@ func TestPresence(t *testing.T) {
 			way: func(s float64) (x, y float64) { return 60 + 3*max(0, s-1), 42 }},
 		"is new": {cells: walker, edges: 60,
 			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, young: true},
-		"is new, but clear and straight": {cells: walker, edges: 60, young: true, want: true,
-			way:    func(s float64) (x, y float64) { return 60 + 4*s, 42 },
-			change: func(a *area.Area, i int) { a.Differs, a.ForeLimit = 3000, 1000 }},
-		"is one of many flakes": {cells: walker, edges: 60, young: true, weather: true,
-			way:    func(s float64) (x, y float64) { return 60 + 4*s, 42 },
-			change: func(a *area.Area, i int) { a.Differs, a.ForeLimit = 3000, 1000 }},
+		"is as large as somebody who stirs": {cells: 80, edges: 100,
+			way: func(s float64) (x, y float64) { return 40 + 6*s, 42 }},
+		"falls with others": {cells: walker, edges: 60, way: func(s float64) (x, y float64) { return 60 + 2*s, 42 },
+			weather: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := Tracker{Young: c.young}
@@ -81,29 +79,6 @@ func TestPresence(t *testing.T) {
 			require.True(t, c.want || goes == 0, "pictures in which it goes: %d of 30", goes)
 		})
 	}
-}
-
-// TestPresenceWhereMuchFalls: what goes where much like it falls is told later.
-func TestPresenceWhereMuchFalls(t *testing.T) {
-	first := func(falls float64, snows bool, cells int) (after time.Duration) {
-		var tr Tracker
-		tr.Resize(112, 127)
-		tr.Snows = snows
-		for at := time.Duration(0); at < 4*time.Second; at += 100 * time.Millisecond {
-			tr.fall.all = falls
-			x := 30 + math.Sqrt(float64(cells))*at.Seconds()
-			a := []area.Area{{Fore: cells, Cells: cells, SumX: int(x * float64(cells)), SumY: cells * 42,
-				Outline: area.Outline{Sharp: cells}, Differs: 3000, ForeLimit: 1000}}
-			if tr.attend(a, at, 100*time.Millisecond, epoch.Add(at)); a[0].Goes {
-				return at
-			}
-		}
-		return 0
-	}
-	require.Less(t, first(0, false, 40), time.Second)
-	require.Greater(t, first(flurry+1, false, 40), time.Second)
-	require.Less(t, first(flurry+1, false, 200), time.Second, "it is larger than what falls")
-	require.Greater(t, first(flurry+1, true, 200), time.Second, "in a blizzard flakes are large")
 }
 
 // TestPresenceEnds: what is of another size, or was not seen for a while, is another thing.

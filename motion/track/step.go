@@ -12,8 +12,8 @@ func (t *Tracker) Step(areas []area.Area, at, dt time.Duration, wall time.Time) 
 	kept := 0
 	for i := range t.Tracks {
 		k, gone := &t.Tracks[i], GoneAfter
-		if k.Confirmed {
-			gone = standsFor
+		if k.creep > 0 {
+			gone = time.Second
 		}
 		if at-k.seenAt <= max(gone, 2*dt) {
 			k.Live = false
@@ -41,7 +41,7 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	}
 	flake := t.flake(l.largest)
 	if k.flake && !flake && !k.Confirmed { // something else takes its place
-		*k = Track{strongAt: at, bornAt: at, main: k.main}
+		*k = Track{first: wall, strongAt: at, bornAt: at, main: k.main}
 	}
 	k.flake = flake
 	k.box, k.seenAt, k.size = l.Box, at, l.Moved
@@ -63,20 +63,31 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		k.gather(l, contrast, at, dt)
 	}
 	k.looms(l, t.small, dt)
+	k.worn = float64(l.Worn) / float64(max(1, l.Moved)) * area.WornFull.Seconds() / 255
 	k.consider(l, dt)
+	k.beams = l.Glared > 0 && l.Substance() < area.BeamSubstance
 	k.travel(l.Moved, l.largest, l.MovedX, l.MovedY, at, dt)
+	k.follow(l.Creeps && !l.Strong && l.edged() && creepCells*l.Fore >= t.small, l.Fore, l.SumX, l.SumY, t.small, dt)
 	if !k.Confirmed && !flake {
-		k.confirm(l, at, dt, t)
+		k.confirm(at, dt, t)
 	}
-	k.Live = k.Confirmed && !flake && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
-		l.Goes && (l.Stirs || l.Fore < t.small))
+	if !k.Confirmed && !flake && l.Goes {
+		start := k.trail.begin(at, startBack, k.contrast)
+		if l.Since.Before(start) {
+			start = l.Since
+		}
+		k.begins(start, at, t)
+	}
+	k.Live = k.Confirmed && !flake && !t.weather(k) && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
+		k.creeping && l.Creeps || l.Goes && (l.Stirs || l.Fore < t.small))
 	switch {
 	case k.Live:
 		k.liveAt = at
+		t.liveAt, t.liveBox = at, k.box
 	case k.Confirmed && at-k.liveAt > doubtAfter:
 		// It stands and stirs; to count again it must walk again.
-		k.Confirmed = false
-		k.strong, k.active, k.faint, k.pictures = 0, 0, 0, 0
+		k.Confirmed, k.creeping = false, false
+		k.strong, k.active, k.faint, k.pictures, k.creep = 0, 0, 0, 0, 0
 	}
 }
 

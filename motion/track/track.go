@@ -8,9 +8,10 @@ import (
 
 // Times of a track, and what they are bounded by.
 const (
-	smallShare = 0.005                   // of the picture: what moves less must go somewhere to count
-	GoneAfter  = 350 * time.Millisecond  // without motion, after which a track is given up
-	standsFor  = 1200 * time.Millisecond // the same of a confirmed one: who walks stands still now and then
+	smallShare = 0.005 // of the picture: what moves less must go somewhere to count
+	// things, at most, that make up what is small: a drop that runs down the lens is less
+	creepCells = 2
+	GoneAfter  = 350 * time.Millisecond // without motion, after which a track is given up
 	// without motion that goes on, after which a confirmed track must be confirmed anew
 	doubtAfter   = 1500 * time.Millisecond
 	most         = 32   // tracks at a time
@@ -27,9 +28,11 @@ type Track struct {
 	Live      bool      // in this picture: it moves
 	Start     time.Time // once confirmed: of its span
 
+	first     time.Time
 	seenAt    time.Duration // last picture in which it may have moved
 	liveAt    time.Duration // last picture in which it did, once confirmed
 	strongAt  time.Duration
+	ranFrom   time.Duration // when what strong and faint sum up began
 	loom      time.Duration // sum of the pictures in which it loomed
 	box       area.Rect
 	strong    time.Duration // sum of the pictures in which it moved beyond doubt
@@ -49,20 +52,26 @@ type Track struct {
 	anchorAt  time.Duration
 	left      bool // it went away from where it began
 	bornAt    time.Duration
-	size      int     // cells that moved in its last picture
-	linked    int     // pictures in which it was seen
-	flake     bool    // it was like many others in the last picture
-	compact   bool    // something compact moved in the last picture
+	size      int  // cells that moved in its last picture
+	linked    int  // pictures in which it was seen
+	flake     bool // it was like many others in the last picture
+	compact   bool // something compact moved in the last picture
+	creep     time.Duration
+	creepX    float64 // where its slow advance began, in cells
+	creepY    float64
+	creeping  bool    // it was confirmed by its slow advance
 	contrast  float64 // largest of its pictures, fading slowly
 	trail     trail
 	substance float64 // mean of its pictures' outlines, fading
 	outlines  float64 // weight of that mean
 	form      form    // of its last picture
 	formAt    time.Duration
-	leaps     int // from picture to picture
+	leaps     int  // from picture to picture
+	beams     bool // in the last picture it may be a beam
 	leapX     float64
 	leapY     float64
-	bold      bool // the last leap was of something beyond doubt
+	worn      float64 // how long the places that it moves through have been moving on the mean, in seconds
+	bold      bool    // the last leap was of something beyond doubt
 }
 
 // Tracker links the areas of pictures. Its zero value is ready once it has been resized; it is not
@@ -80,9 +89,11 @@ type Tracker struct {
 	width   int // of the picture, in cells
 	height  int
 	fall    fall
-	change  upheavals  // the last one
-	present []presence // what differs from the background over many pictures
-	order   []int      // areas of the newest picture, the largest first
+	liveAt  time.Duration // when something confirmed last moved
+	liveBox area.Rect     // where
+	change  upheavals     // the last one
+	present []presence    // what differs from the background over many pictures
+	order   []int         // areas of the newest picture, the largest first
 }
 
 // Resize prepares for pictures of width x height cells. Tracks stay as they are.
@@ -112,7 +123,7 @@ func (t *Tracker) Forget(areas []area.Area) {
 	}
 	for i := range t.Tracks {
 		if k := &t.Tracks[i]; !k.Confirmed {
-			k.strong, k.active, k.faint, k.pictures, k.trail.n = 0, 0, 0, 0, 0
+			k.strong, k.active, k.faint, k.pictures, k.creep, k.trail.n = 0, 0, 0, 0, 0, 0
 			k.cells = 0
 		}
 	}

@@ -5,7 +5,7 @@ import "time"
 // What a track's way says of when it began.
 const (
 	startBack   = 2500 * time.Millisecond // how far a span's start may lie before what confirmed it
-	lookBack    = 500 * time.Millisecond  // the same of what had only begun to move
+	lookBack    = 500 * time.Millisecond  // the same of what crept before, and of what had only begun to move
 	trailLength = 64                      // pictures that the look back can reach: startBack at 25 a second
 	// of a thing's contrast, below which a change may be its shadow, which runs ahead of it
 	shadowShare = 0.35

@@ -7,14 +7,32 @@ import (
 
 // What the way of a track says of what it is.
 const (
-	minTravel = 1.5 // cells that anything must go to be confirmed
-	minWay    = 0.2 // of the square root of its area, likewise
+	confirmCreep = 1500 * time.Millisecond // of a slow advance
+	minTravel    = 1.5                     // cells that anything must go to be confirmed
+	minWay       = 0.2                     // of the square root of its area, likewise
 	// of the square root of its area, that it must go within some time not to dwell
 	dwellWay = 0.5
 	straight = 0.5 // share of its way by which it must be away from where it began
 	// of the square root of its area, that anything must go while the scene is young
 	youngWay      = 0.6
-	youngStraight = 0.7 // share of its way, likewise
+	youngStraight = 0.7  // share of its way, likewise
+	walkWay       = 0.45 // of the square root of its area, that something small must go
+	walkStraight  = 0.65 // share of its way, likewise
+	// of the time for which it moved, that the places in which it is have been moving at most
+	walkWorn     = 0.6
+	flapWorn     = 0.75                    // the same of something middling
+	flapStraight = 0.68                    // share of its way by which that must be away
+	againWithin  = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
+	fareFor      = 1200 * time.Millisecond // of motion of something small and faint
+	fareWay      = 1.5                     // of the square root of its area, that it must go
+	fareStraight = 0.85                    // share of its way, likewise
+	// square roots of its area that such a thing goes in a second at most: a runner goes four, an
+	// insect is faster
+	fastSmall     = 5
+	confirmWander = 1200 * time.Millisecond // of motion of something large that goes to and fro
+	wanderCells   = 2                       // times what is small, that it is large at least
+	wanderSteady  = 0.7                     // share of the pictures since it began, in which it moved beyond doubt
+	wanderWorn    = 0.45                    // of that time, at most, that its places have been moving on the mean
 )
 
 // wayFade is the time, in seconds, over which it is looked at where a track goes.
@@ -67,9 +85,70 @@ func (k *Track) Travelled() bool {
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
+// again tells whether somebody was on the way there just now, who stood still and goes on.
+func (t *Tracker) again(k *Track, at time.Duration) bool {
+	gap, reach := t.liveBox.Apart(k.box)
+	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach
+}
+
+// flaps tells whether what is not large goes to and fro, or moves through places that have been
+// moving for as long as itself.
+func (k *Track) flaps() bool {
+	d := k.away()
+	return k.worn > flapWorn*max(k.strong, k.faint).Seconds() || d < flapStraight*k.way
+}
+
+// walks tells whether something small goes on its way, through places where nothing moved before.
+// What flaps, such as a flag, stays where it has been moving all the time.
+func (k *Track) walks() bool {
+	d := k.away()
+	return d >= walkWay*math.Sqrt(k.cells) && d >= walkStraight*k.way && k.worn <= walkWorn*k.strong.Seconds()
+}
+
+// fares tells whether something small that differs by little goes far, straight on, as nothing in
+// the noise of the night does, and while nothing else is about.
+func (k *Track) fares(t *Tracker) bool {
+	d := k.away()
+	return k.faint >= fareFor && !t.Flurries() && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
+}
+
 // leaves tells whether the track goes far: what moved when the detector began, such as a tree or a
 // flag, is not known yet for what it is.
 func (k *Track) leaves() bool {
 	d := k.away()
 	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
+}
+
+// wanders tells whether something large has moved for so long, and each time somewhere else, that
+// it is not a thing that always moves in its place: a hand at work, a dog, a child at play. The
+// places that a tree or a flag moves through are always the same ones.
+func (k *Track) wanders(small int) bool {
+	return k.strong >= confirmWander && k.strong.Seconds() >= wanderSteady*(k.strongAt-k.ranFrom).Seconds() &&
+		k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
+}
+
+// hurries tells whether the track goes further in a second than things of its size do: insects,
+// flakes of snow and drops fly close to the lens.
+func (k *Track) hurries(at time.Duration) bool {
+	return k.way > fastSmall*math.Sqrt(k.cells)*wayFade*(1-math.Exp(-(at-k.bornAt).Seconds()/wayFade))
+}
+
+// follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
+func (k *Track) follow(creeps bool, fore, x, y, small int, dt time.Duration) {
+	if !creeps || fore == 0 {
+		k.creep, k.creeping = 0, false
+		return
+	}
+	if k.creep == 0 {
+		k.creepX, k.creepY = float64(x)/float64(fore), float64(y)/float64(fore)
+	}
+	k.creep += dt
+	dx, dy := float64(x)/float64(fore)-k.creepX, float64(y)/float64(fore)-k.creepY
+	least := 0.06
+	if k.cells < float64(small) {
+		least = 0.25
+	}
+	if k.creep >= confirmCreep && dx*dx+dy*dy >= least*float64(fore) {
+		k.creeping = true
+	}
 }

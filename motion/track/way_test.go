@@ -56,6 +56,54 @@ func TestLeaves(t *testing.T) {
 	require.False(t, tree.leaves())
 }
 
+// TestWanders: what is large and moves on and on is a thing, wherever it goes, unless it is in the
+// same places all the time.
+func TestWanders(t *testing.T) {
+	const small = 72
+	for name, c := range map[string]struct {
+		size  float64
+		moves time.Duration // beyond doubt
+		since time.Duration
+		worn  float64
+		want  bool
+	}{
+		"a hand at work":    {600, 1500 * time.Millisecond, 1800 * time.Millisecond, 0.3, true},
+		"a flag":            {600, 1500 * time.Millisecond, 1500 * time.Millisecond, 1.1, false},
+		"only just":         {600, 800 * time.Millisecond, 800 * time.Millisecond, 0.1, false},
+		"a small flutterer": {100, 1500 * time.Millisecond, 1500 * time.Millisecond, 0.3, false},
+		"a tree in gusts":   {600, 1500 * time.Millisecond, 3 * time.Second, 0.3, false},
+	} {
+		k := Track{cells: c.size, strong: c.moves, worn: c.worn, ranFrom: time.Second, strongAt: time.Second + c.since}
+		require.Equal(t, c.want, k.wanders(small), name)
+	}
+}
+
+// TestSeldomSeen: at a few pictures a second, twigs here and there are easily taken for one thing
+// that goes on. What is faint does not tell then.
+func TestSeldomSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		each          time.Duration
+		strong, faint time.Duration
+		want          bool
+	}{
+		"at ten a second": {100 * time.Millisecond, 500 * time.Millisecond, 800 * time.Millisecond, true},
+		"twigs, at five a second": {200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond,
+			false},
+		"who walks, at five a second": {200 * time.Millisecond, 800 * time.Millisecond, 800 * time.Millisecond, true},
+		"who is too short, at ten": {100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond,
+			false},
+		"who is faint, at five, and on": {200 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond,
+			true},
+	} {
+		var k Track
+		at := pass(&k, 12, 150, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
+		k.strong, k.active, k.faint, k.pictures = c.strong, c.strong, c.faint, int(c.strong/c.each)
+		k.trail.add(sight{at: at}, c.each)
+		k.confirm(at, c.each, &Tracker{small: 72, width: 160, height: 90})
+		require.Equal(t, c.want, k.Confirmed, name)
+	}
+}
+
 // TestPasses: who walks is on its way; who stays in one place for long dwells there.
 func TestPasses(t *testing.T) {
 	var k Track
@@ -67,6 +115,15 @@ func TestPasses(t *testing.T) {
 	k = Track{Live: true}
 	at = pass(&k, 12, 300, func(s float64) (x, y float64) { return 60, 30 })
 	require.False(t, k.Passes(at, 12*time.Second), "it has been there all the time")
+}
+
+// TestHurries: an insect close to the lens is faster than things of its size.
+func TestHurries(t *testing.T) {
+	var runner, insect Track
+	at := pass(&runner, 10, 100, func(s float64) (x, y float64) { return 20 + 35*s, 40 })
+	require.False(t, runner.hurries(at))
+	at = pass(&insect, 10, 100, func(s float64) (x, y float64) { return 20 + 90*s, 40 + 20*math.Sin(9*s) })
+	require.True(t, insect.hurries(at))
 }
 
 // TestLeaps: pictures of one clear form along a line are a thing; others, to and fro, or of
@@ -128,19 +185,4 @@ func TestTrackOfLightIsNotConfirmed(t *testing.T) {
 	k = Track{}
 	k.consider(&look{Area: faint}, 100*time.Millisecond)
 	require.True(t, k.solid(), "too faint to tell")
-}
-
-// TestStandsForAMoment: what is known to be motion may stand still for a moment, what is not yet is
-// given up sooner.
-func TestStandsForAMoment(t *testing.T) {
-	var tr Tracker
-	tr.Resize(112, 127)
-	tr.Tracks = append(tr.Tracks, Track{Confirmed: true, ID: 1}, Track{})
-	tr.Step(nil, GoneAfter+50*time.Millisecond, 50*time.Millisecond, epoch)
-	require.Len(t, tr.Tracks, 1)
-	require.Equal(t, 1, tr.Tracks[0].ID)
-	tr.Step(nil, time.Second, 100*time.Millisecond, epoch)
-	require.Len(t, tr.Tracks, 1)
-	tr.Step(nil, standsFor+100*time.Millisecond, 100*time.Millisecond, epoch)
-	require.Empty(t, tr.Tracks)
 }
