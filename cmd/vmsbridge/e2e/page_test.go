@@ -92,8 +92,7 @@ func ask[T any](b *browser, expression string) T {
 // types puts text into a field by the keyboard; a line's end sends its form.
 func (b *browser) types(field, text string) {
 	b.t.Helper()
-	b.shows(`(document.querySelector("` + field + `")?.focus(), document.activeElement === document.querySelector("` + field + `"))`)
-	ask[bool](b, `(document.activeElement.select(), true)`)
+	b.shows(`(window.field = document.querySelector("` + field + `"), field?.focus(), field && document.activeElement === field && (field.select(), true))`)
 	b.do(chromedp.KeyEvent(strings.ReplaceAll(text, "\n", "\r")))
 }
 

@@ -198,8 +198,9 @@ func (s *site) events(camera, kind string) []vms.Event {
 		"include":             {"data.vms.fullFrameImageUrl.v1,data.vms.objectDetection.v1,data.vms.deviceCloudStatusUpdate.v1"}}
 	var all []vms.Event
 	for {
+		registered := strings.Contains(s.bridge.output(), "registered with the service")
 		code, _, body := s.get("/api/v3.0/events?" + q.Encode())
-		if code == http.StatusNotFound && !strings.Contains(s.bridge.output(), "registered with the service") {
+		if code == http.StatusNotFound && !registered {
 			return nil
 		}
 		require.Equal(s.t, http.StatusOK, code, "%s", body)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -137,8 +138,9 @@ func (s *cloud) note(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := strings.Fields(line)
-	if len(f) > 2 && (strings.HasPrefix(f[2], "vms.account") || strings.HasPrefix(f[2], "vms.user")) {
-		return // of its making
+	if len(f) > 2 && slices.ContainsFunc([]string{"vms.account", "vms.user", "vms.deviceCreation", "vms.deviceUpdate"},
+		func(kind string) bool { return strings.HasPrefix(f[2], kind) }) {
+		return // of its making, and of what registers
 	}
 	if strings.HasPrefix(line[len(f[0]):], "  bridge-") && strings.HasSuffix(line, "  online") {
 		return // the bridge is there

@@ -97,7 +97,7 @@ func (s *cloud) holds(t *testing.T, seed uint64, cameras, each int) {
 	for cam := range cameras {
 		n := 0
 		q := vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera(cam)}}, PageSize: 500, Ascending: true,
-			Include: []string{vms.SchemaObject, vms.SchemaCreatorDetails}}
+			Types: []string{vms.TypeMotion}, Include: []string{vms.SchemaObject, vms.SchemaCreatorDetails}}
 		for ev, err := range direct.AllEvents(t.Context(), q) {
 			require.NoError(t, err)
 			got, err := json.Marshal(ev)
