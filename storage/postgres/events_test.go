@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/vms"
 )
@@ -107,34 +107,6 @@ func someQuery(t *rapid.T) vms.Query {
 	return q
 }
 
-// matching is all events that match, in the query's order: the model of storage/journal.
-func matching(events map[string]vms.Event, q vms.Query) []vms.Event {
-	list := []vms.Event{}
-	for _, ev := range events {
-		end := ev.EndTimestamp
-		switch {
-		case len(q.Actors) > 0 && !slices.Contains(q.Actors, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}),
-			len(q.Types) > 0 && !slices.Contains(q.Types, ev.Type),
-			q.StartGTE != nil && ev.StartTimestamp.Before(q.StartGTE.Time),
-			q.StartLTE != nil && ev.StartTimestamp.After(q.StartLTE.Time),
-			(q.EndGTE != nil || q.EndLTE != nil) && end == nil && !q.Open,
-			q.Open && end == nil && q.EndLTE != nil && ev.StartTimestamp.After(q.EndLTE.Time),
-			q.EndGTE != nil && end != nil && end.Before(q.EndGTE.Time),
-			q.EndLTE != nil && end != nil && end.After(q.EndLTE.Time):
-			continue
-		}
-		list = append(list, ev)
-	}
-	slices.SortFunc(list, func(a, b vms.Event) int {
-		c := cmp.Or(a.StartTimestamp.Compare(b.StartTimestamp.Time), cmp.Compare(a.ID, b.ID))
-		if !q.Ascending {
-			c = -c
-		}
-		return c
-	})
-	return list
-}
-
 func idsOf(list []vms.Event) (ids []string) {
 	for _, ev := range list {
 		ids = append(ids, ev.ID)
@@ -206,7 +178,7 @@ func TestEventsAgainstModel(t *testing.T) {
 
 // pages goes through a query to its end and back.
 func pages(t require.TestingT, b book, m map[string]vms.Event, q vms.Query) {
-	want := matching(m, q)
+	want := sample.Matching(m, q)
 	var all [][]vms.Event
 	var got []vms.Event
 	var c *vms.Cursor
