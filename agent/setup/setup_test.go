@@ -46,7 +46,7 @@ func becomeService(file string) int {
 // made or the service: the service adds cameras to either, and says what to do where it may not.
 func TestAddAsTheServicesUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to become somebody else")
+		t.Skip("only root can become somebody else: run this as root")
 	}
 	for name, c := range map[string]struct {
 		folder os.FileMode

@@ -18,7 +18,7 @@ import (
 // way; what it makes is a good one, which the next start and every other command use.
 func TestFirstStart(t *testing.T) {
 	if _, err := os.Stat(defaultConfig); err == nil {
-		t.Skip("this machine has a bridge's configuration")
+		t.Skip("this machine has a bridge's configuration: move /etc/vmsbridge/vmsbridge.yaml away to run this")
 	}
 	var out bytes.Buffer
 	s := streams{out: &out, err: &out}

@@ -22,7 +22,7 @@ import (
 func emptyBridge(t *testing.T) (dir, address string, p *program) {
 	t.Helper()
 	if _, err := os.Stat("/etc/vmsbridge/vmsbridge.yaml"); err == nil {
-		t.Skip("this machine has a bridge's configuration")
+		t.Skip("this machine has a bridge's configuration: move /etc/vmsbridge/vmsbridge.yaml away to run this")
 	}
 	dir, port := t.TempDir(), harness.Port(t)
 	cmd := exec.Command(filepath.Join(bin, "vmsbridge"), "run", "--listen", fmt.Sprintf("127.0.0.1:%d", port))
