@@ -67,11 +67,11 @@ export function setup(app) {
       if ($("sure").returnValue !== "yes") return button.focus();
       tries(button, async () => {
         await send("DELETE", "web/cameras/" + encodeURIComponent(c.id));
+        await known();
         if (left) return;
         if (changed?.id === c.id) begin();
         put($("setup-done"), c.name + " was removed.");
-        await known();
-        $("address").focus();
+        if (document.activeElement === document.body) $("address").focus();
       });
     };
     $("sure").showModal();
@@ -141,22 +141,22 @@ export function setup(app) {
       const name = $("camera-name-new").value.trim();
       if (changed) {
         if (dirty && !trial) { put($("setup-refusal"), "Test it first: what is saved is what was tested."); return; }
-        await send("PATCH", "web/cameras/" + encodeURIComponent(changed.id), { name, enabled: $("enabled").checked, trial });
-        if (left) return;
-        const id = changed.id;
+        const c = changed;
+        await send("PATCH", "web/cameras/" + encodeURIComponent(c.id), { name, enabled: $("enabled").checked, trial });
+        await known();
+        if (left || changed !== c) return; // whoever went on to another camera types there already
         begin();
         put($("setup-done"), name + " was changed.");
-        await known();
-        [...$("known").children].find((li) => li.dataset.id === id)?.querySelector("button").focus();
+        [...$("known").children].find((li) => li.dataset.id === c.id)?.querySelector("button").focus();
         return;
       }
       const made = await send("POST", "web/cameras", { trial, name });
-      if (left) return;
+      await known();
+      if (left || changed) return;
       begin();
       const see = make("a", { href: "#/camera/" + encodeURIComponent(made.id), text: "Look at it" });
       $("setup-done").replaceChildren(name + " was added. ", see, " or ", make("a", { href: "#/", text: "at all cameras" }), ".");
       see.focus();
-      await known();
     });
   };
 
