@@ -11,6 +11,7 @@ const (
 	learnPictures = 4
 	// after which it is known what always moves: restlessAfter, and while it was learned
 	restlessLearned = 4500 * time.Millisecond
+	restlessKnown   = 10 * time.Second // after which that is known well
 	maxStep         = 250 * time.Millisecond
 )
 
@@ -138,7 +139,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.heldAny = false
 	}
 	d.tracks.Snows = d.snowfall.on
-	d.tracks.Young = d.at < d.began+restlessLearned
+	d.tracks.Young, d.tracks.Early = d.at < d.began+restlessLearned, d.at < d.began+restlessKnown
 	cells, squares := d.grid.cells(), plane.Block(0)
 	if d.tracks.Scattered = false; solid > cells/100 || d.jumpedAt != 0 {
 		squares = d.squares()

@@ -71,7 +71,7 @@ func (k *Track) begins(start time.Time, at time.Duration, t *Tracker) {
 // substance, and go somewhere as a thing of its size does. Moved is for how long it did.
 func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
-	wanders := k.wanders(t.small)
+	wanders := k.wanders(t)
 	switch {
 	case !k.solid(), t.Scattered && !k.compact, t.weather(k):
 		return false

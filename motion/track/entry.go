@@ -47,8 +47,8 @@ func (t *Tracker) Remember(at time.Duration, wall time.Time, blurs bool) {
 func (t *Tracker) Upheaves(at time.Duration) { t.change.over = at }
 
 // entered is when the thing of a track that is confirmed began to move: before the picture changed,
-// if something was where it may have come from; while it changed, if it is further from where it
-// came than it can have gone since.
+// if something was where it may have come from; while it changed, if it was there from the first
+// picture after that, and is further from where it came than it can have gone since.
 func (t *Tracker) entered(k *Track, at time.Duration) time.Time {
 	for _, e := range t.change.entries {
 		past := at - e.at
@@ -62,7 +62,7 @@ func (t *Tracker) entered(k *Track, at time.Duration) time.Time {
 	}
 	first := &k.trail.sights[0]
 	if t.change.over == 0 || k.trail.n > trailLength || k.trail.comesIn(k.contrast) || first.at <= t.change.over ||
-		first.at-t.change.over > entrySoon {
+		first.at-t.change.over > entrySoon || k.Start.Sub(first.wall) > entrySoon {
 		return k.Start
 	}
 	way := k.box.Right // the way that its front has come

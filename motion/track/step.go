@@ -52,9 +52,10 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	if l.Strong {
 		k.contrast = max(k.contrast, contrast)
 	}
+	k.worn = float64(l.Worn) / float64(max(1, l.Moved)) * area.WornFull.Seconds() / 255
 	if (l.Weak || k.trail.n == 0) && !flake {
 		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.Box.Top),
-			bottom: int16(l.Box.Bottom), fore: int32(l.Fore)}, dt)
+			bottom: int16(l.Box.Bottom), fore: int32(l.Fore), worn: float32(k.worn)}, dt)
 	}
 	k.leap(t.formOf(l, contrast), t, at, dt)
 	if flake {
@@ -63,7 +64,6 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		k.gather(l, contrast, at, dt)
 	}
 	k.looms(l, t.small, dt)
-	k.worn = float64(l.Worn) / float64(max(1, l.Moved)) * area.WornFull.Seconds() / 255
 	k.consider(l, dt)
 	k.beams = l.Glared > 0 && l.Substance() < area.BeamSubstance
 	k.travel(l.Moved, l.largest, l.MovedX, l.MovedY, at, dt)
@@ -78,7 +78,8 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		}
 		k.begins(start, at, t)
 	}
-	k.Live = k.Confirmed && !flake && !t.weather(k) && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
+	k.Live = k.Confirmed && !flake && !t.weather(k) && !k.sways() && (l.Stirs && l.Active &&
+		contrast >= shadowShare*k.contrast ||
 		k.creeping && l.Creeps || l.Goes && (l.Stirs || l.Fore < t.small))
 	switch {
 	case k.Live:

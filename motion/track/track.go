@@ -83,6 +83,7 @@ type Tracker struct {
 	Snows     bool // pictures are taken together since much falls
 	Scattered bool // much changes all over the picture
 	Young     bool // it is not yet known what always moves
+	Early     bool // the same, or it is not yet known well
 
 	lastID  int
 	small   int // cells of what moves, below which a track must travel to be confirmed

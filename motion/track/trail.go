@@ -17,6 +17,7 @@ const (
 	unseenFor    = 150 * time.Millisecond // between two sights, after which it is another thing that was seen before
 	sameShare    = 0.7                    // of a thing's contrast, that it must have had before that to be the same
 	growsWithin  = 400 * time.Millisecond // after it is first seen, in which what comes in becomes larger
+	wornBefore   = 0.5                    // s
 	partOfItself = 0.5                    // of its size then, which it has at most when it is first seen
 )
 
@@ -28,6 +29,7 @@ type sight struct {
 	contrast    float32 // how much what moved differs, 1/256 grey levels
 	top, bottom int16   // of what moved, in cells
 	fore        int32   // cells that differ from the background
+	worn        float32 // how long its places have been moving, in seconds
 }
 
 // trail is the newest sights of a track.
@@ -53,13 +55,14 @@ func (t *trail) kept() int { return min(t.n, trailLength) }
 
 // begin is the time of the first picture, at most back before at, which shows the thing: with its
 // contrast or, where it reaches as high up and is no larger, with a part of that; a shadow does
-// not. What was seen some time before must be as clear as itself. There must be one sight.
+// not, nor what sways where it always did. What was seen some time before must be as clear as
+// itself. There must be one sight.
 func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 	newest := t.last(1)
 	found, thing, parted := newest.wall, newest, false
 	for i := 1; i <= t.kept(); i++ {
 		s := t.last(i)
-		if at-s.at > back {
+		if at-s.at > back || s.worn > newest.worn+wornBefore {
 			break
 		}
 		share := float64(s.contrast) / contrast

@@ -74,8 +74,11 @@ func TestWanders(t *testing.T) {
 		"a tree in gusts":   {600, 1500 * time.Millisecond, 3 * time.Second, 0.3, false},
 	} {
 		k := Track{cells: c.size, strong: c.moves, worn: c.worn, ranFrom: time.Second, strongAt: time.Second + c.since}
-		require.Equal(t, c.want, k.wanders(small), name)
+		require.Equal(t, c.want, k.wanders(&Tracker{small: small}), name)
 	}
+	k := Track{cells: 600, strong: 1500 * time.Millisecond, worn: 0.5, strongAt: 1800 * time.Millisecond}
+	require.True(t, k.wanders(&Tracker{small: small}), "a child at play")
+	require.False(t, k.wanders(&Tracker{small: small, Early: true}), "a tree that moves from the start")
 }
 
 // TestSeldomSeen: at a few pictures a second, twigs here and there are easily taken for one thing
@@ -101,6 +104,44 @@ func TestSeldomSeen(t *testing.T) {
 		k.trail.add(sight{at: at}, c.each)
 		k.confirm(at, c.each, &Tracker{small: 72, width: 160, height: 90})
 		require.Equal(t, c.want, k.Confirmed, name)
+	}
+}
+
+// TestSways: what is left of a track where a tree always moves is no longer the thing; who goes
+// straight on through a tree is.
+func TestSways(t *testing.T) {
+	var walker, tree Track
+	pass(&walker, 16, 200, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
+	pass(&tree, 16, 200, func(s float64) (x, y float64) { return 60 + 4*math.Sin(9*s), 30 })
+	walker.worn, tree.worn = 1.5, 1.5
+	require.False(t, walker.sways())
+	require.True(t, tree.sways())
+	tree.worn = 0.3
+	require.False(t, tree.sways(), "a hand at work, where nothing moved before")
+}
+
+// TestStartAfterTheTree: who comes out of a tree that moves began when they left it, also when the
+// tree began to move with a change of the whole picture.
+func TestStartAfterTheTree(t *testing.T) {
+	tr := &Tracker{small: 72, width: 160, height: 90}
+	tr.Upheaves(900 * time.Millisecond)
+	wall := time.Unix(1, 0)
+	for name, c := range map[string]struct {
+		worn float32 // of the places of the first second
+		want time.Duration
+	}{"a tree": {1, 2 * time.Second}, "the same thing": {0.2, 775 * time.Millisecond}} {
+		k := Track{contrast: 4000, cells: 200, fromX: 40, nowX: 60,
+			box: area.Rect{Left: 55, Top: 40, Right: 65, Bottom: 60}}
+		for i := range 15 {
+			at := time.Second + time.Duration(i)*100*time.Millisecond
+			s := sight{at: at, wall: wall.Add(at), contrast: 4000, worn: 0.1, bottom: 20, fore: 200}
+			if at < 2*time.Second {
+				s.worn = c.worn
+			}
+			k.trail.add(s, 100*time.Millisecond)
+		}
+		k.begins(k.trail.begin(2400*time.Millisecond, startBack, k.contrast), 2400*time.Millisecond, tr)
+		require.Equal(t, wall.Add(c.want), k.Start, name)
 	}
 }
 
