@@ -54,36 +54,29 @@ var allowed = map[string][]string{
 	"agent/outbound": {"agent/clock", "agent/control", "agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},
-	"storage/vfs":             nil, // the seam through which tests fail the stores
-	"storage/vfs/witness":     nil, // for tests only: what a crash may leave behind
-	"storage/vfs/tinydisk":    nil, // for tests only: a disk that is soon full
-	"storage/stills":          {"storage/vfs"},
-	"storage/stills/repair":   {"storage/stills/audit", "storage/stills/form", "storage/stills/segment", "storage/vfs"},
-	"storage/stills/audit":    {"storage/stills/form", "storage/stills/segment", "storage/vfs"},
-	"storage/stills/index":    {"storage/stills/form", "storage/stills/segment"}, // memory, no file
-	"storage/stills/segment":  {"storage/stills/form", "storage/vfs"},
-	"storage/stills/quota":    {"storage/stills/form"}, // sums, no clock
-	"storage/stills/wear":     nil,                     // sums, no clock
-	"storage/stills/form":     nil,                     // bytes, no file
-	"storage/bench":           {"storage/..."},         // a module of its own
-	"storage/journal":         {"storage/guard", "uplink/vms"},
-	"storage/journal/sample":  {"storage/boltfile", "uplink/vms"}, // for tests only
-	"storage/journal/checked": {"storage/journal"},                // for tests only
-	"storage/journal/follow": {"storage/journal/form", "storage/guard", "storage/journal/table",
-		"storage/journal/vault", "uplink/vms"},
-	"storage/journal/vault": {"storage/journal/audit", "storage/boltfile", "storage/journal/form", "storage/guard",
-		"storage/journal/salvage", "storage/journal/table", "storage/vfs"},
-	"storage/journal/salvage": {"storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/table",
+	"storage/vfs":            nil, // the seam through which tests fail the stores
+	"storage/vfs/witness":    nil, // for tests only: what a crash may leave behind
+	"storage/vfs/tinydisk":   nil, // for tests only: a disk that is soon full
+	"storage/stills":         {"storage/vfs"},
+	"storage/stills/repair":  {"storage/stills/audit", "storage/stills/form", "storage/stills/segment", "storage/vfs"},
+	"storage/stills/audit":   {"storage/stills/form", "storage/stills/segment", "storage/vfs"},
+	"storage/stills/index":   {"storage/stills/form", "storage/stills/segment"}, // memory, no file
+	"storage/stills/segment": {"storage/stills/form", "storage/vfs"},
+	"storage/stills/quota":   {"storage/stills/form"}, // sums, no clock
+	"storage/stills/wear":    nil,                     // sums, no clock
+	"storage/stills/form":    nil,                     // bytes, no file
+	"storage/bench":          {"storage/..."},         // a module of its own
+	"storage/journal":        {"storage/guard", "storage/vfs", "uplink/vms"},
+	"storage/journal/sample": {"storage/boltfile", "uplink/vms"}, // for tests only
+	"storage/journal/file": {"storage/boltfile", "storage/guard", "storage/journal/schema", "storage/vfs",
 		"uplink/vms"},
-	"storage/journal/audit": {"storage/boltfile", "storage/journal/form", "storage/guard"},
-	"storage/journal/query": {"storage/journal/form", "storage/guard", "uplink/vms"},
-	"storage/journal/table": {"storage/journal/form", "storage/guard", "uplink/vms"},
-	"storage/journal/form":  {"uplink/vms"},                        // bytes, no file
-	"storage/guard":         {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
-	"storage/database":      {"storage/boltfile", "storage/guard"}, // small records
-	"storage/records":       {"storage/database"},                  // the seam to what keeps them
-	"storage/postgres": {"storage/records", "storage/journal", "storage/journal/form",
-		"storage/journal/query", "uplink/vms"},
+	"storage/journal/query":  {"storage/journal/schema", "storage/guard", "uplink/vms"},
+	"storage/journal/schema": {"storage/guard", "uplink/vms"},       // bytes and rows, no file
+	"storage/guard":          {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
+	"storage/database":       {"storage/boltfile", "storage/guard"}, // small records
+	"storage/records":        {"storage/database"},                  // the seam to what keeps them
+	"storage/postgres": {"storage/records", "storage/journal", "storage/journal/query",
+		"storage/journal/schema", "uplink/vms"},
 	"storage/postgres/postgrestest": nil, // for tests only: a server of their own
 	"storage/boltfile":              nil, // a file of bbolt's without bbolt
 	"uplink/admit":                  nil, // who gets in, and how much strangers may hold
@@ -108,8 +101,6 @@ var allowed = map[string][]string{
 	"scripts/lab/...":           {"..."}, // a module of its own: what no box runs
 	"cmd/vmscloud/registry":     {"storage/database", "storage/records", "uplink/vms", "uplink/identity/..."},
 	"cmd/...":                   {"..."},
-
-	"storage/journal/activity": {"storage/vfs"}, // a file of its own beside the journal's
 
 	"uplink/identity":       {"uplink/vms"},
 	"uplink/identity/api":   nil, // parameters and errors of requests

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
 )
 
 // ExitWrong is fsck's own exit code: a store is damaged.
@@ -34,14 +34,14 @@ type Store struct {
 }
 
 // Journal checks a journal, and repairs it if wanted. The caller holds it.
-func Journal(h *vault.Held, path string, repair bool, log *slog.Logger) (*Store, error) {
+func Journal(h *file.Held, path string, repair bool, log *slog.Logger) (*Store, error) {
 	r, err := h.Check()
 	if err != nil {
 		return nil, err
 	}
 	found := &Store{Path: path, Problems: r.Problems}
 	if repair && !r.Clean() {
-		d, err := h.Repair(vault.Options{Log: log})
+		d, err := h.Repair(file.Options{Log: log})
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func closed(c io.Closer, err error) error {
 }
 
 // Hold holds a journal that must exist.
-func Hold(path string) (*vault.Held, error) { return vault.Hold(path, time.Second) }
+func Hold(path string) (*file.Held, error) { return file.Hold(path, time.Second) }
 
 // Verdict prints the last line over some stores; name is the program's.
 func Verdict(w io.Writer, program string, repaired bool, stores ...*Store) (clean bool) {

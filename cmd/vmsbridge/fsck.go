@@ -14,7 +14,7 @@ import (
 	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/fsck"
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/identity/store"
 )
@@ -88,7 +88,7 @@ func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f ver
 	path := filepath.Join(dir, archive.JournalFile)
 	h, err := fsck.Hold(path)
 	switch {
-	case errors.Is(err, vault.ErrLocked):
+	case errors.Is(err, file.ErrLocked):
 		return f,
 			fmt.Errorf("the bridge that owns %s is running: stop it first (vmsbridge service stop), then check again",
 				dir)

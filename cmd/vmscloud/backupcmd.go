@@ -19,7 +19,7 @@ import (
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/audit"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/identity/store"
 )
@@ -153,20 +153,20 @@ func verifyBackup(f io.ReaderAt, size int64) ([]backup.Entry, error) {
 		return nil, err
 	}
 	for _, e := range list {
-		file, err := boltfile.New(e.Reader(f), e.Size)
+		pages, err := boltfile.New(e.Reader(f), e.Size)
 		var problems []string
 		switch {
 		case err != nil:
 			problems = []string{err.Error()}
 		case e.Name == eventsFile:
-			var r audit.Report
-			if r, err = audit.File(file); err == nil {
+			var r file.Report
+			if r, err = file.Inspect(pages); err == nil {
 				problems = r.Problems
 			}
 		case e.Name == identityFile:
-			problems, err = database.Look(file, store.FileOptions()), nil
+			problems, err = database.Look(pages, store.FileOptions()), nil
 		default:
-			problems, err = database.Look(file, registry.FileOptions()), nil
+			problems, err = database.Look(pages, registry.FileOptions()), nil
 		}
 		if err == nil && len(problems) > 0 {
 			err = fmt.Errorf("%w: %s: %s", backup.ErrBroken, e.Name, problems[0])

@@ -30,9 +30,9 @@ var meant = []struct{ lock, what, why string }{
 		"the queue of those who change the registry; requests read under mu"},
 	{"storage/database.DB.mu", "", "transactions take it only while the file is away or being replaced; damage has a " +
 		"lock of its own"},
-	{"storage/journal/activity.Log.writeMu", "", "the queue of those who note something, which is one"},
-	{"storage/journal/vault.File.commitMu", "", "the queue of those who change the journal; reads do not take it"},
-	{"storage/journal/vault.File.dbMu", "", "read-held by transactions; taken for writing only to replace a damaged " +
+	{"storage/journal.activityLog.writeMu", "", "the queue of those who note something, which is one"},
+	{"storage/journal/file.File.commitMu", "", "the queue of those who change the journal; reads do not take it"},
+	{"storage/journal/file.File.dbMu", "", "read-held by transactions; taken for writing only to replace a damaged " +
 		"file, to swap in a compacted one, and to close"},
 	{"storage/stills.Ring.appendMu", "", "the queue of those who write stills: the shelf, the flusher; questions, " +
 		"sums and cameras do not take it"},

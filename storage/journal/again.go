@@ -9,8 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -36,13 +35,13 @@ const lookAtMost = 4096
 func (j *Journal) Again(w Again, after string, n int) (queued int, next string, err error) {
 	ids, next, err := j.gone(w, after, n)
 	if err == nil && len(ids) > 0 {
-		err = j.file.Do(func(t *table.Tx) error {
+		err = j.file.Do(func(t *schema.Tx) error {
 			queued = 0
 			for _, id := range ids {
-				if t.Bucket(form.OutboxID).Get(id) != nil || t.Bucket(form.Parked).Get(id) != nil {
+				if t.Bucket(schema.OutboxID).Get(id) != nil || t.Bucket(schema.Parked).Get(id) != nil {
 					continue // in the meantime
 				}
-				ev, _, err := form.ReadEvent(id, t.Bucket(form.Events).Get(id))
+				ev, _, err := schema.ReadEvent(id, t.Bucket(schema.Events).Get(id))
 				if err != nil {
 					continue // pruned, or damaged, which is told elsewhere
 				}
@@ -65,7 +64,7 @@ func (j *Journal) gone(w Again, after string, n int) (ids [][]byte, next string,
 	err = j.file.View(func(tx *bolt.Tx) error {
 		ids, next = nil, ""
 		looked := 0
-		c := guard.Bucket(tx, form.Events).Cursor()
+		c := guard.Bucket(tx, schema.Events).Cursor()
 		k, v := c.First()
 		if after != "" {
 			if k, v = c.Seek([]byte(after)); string(k) == after {
@@ -77,8 +76,8 @@ func (j *Journal) gone(w Again, after string, n int) (ids [][]byte, next string,
 				return nil
 			}
 			next = string(k)
-			if h, err := form.ReadHead(v); err == nil && w.has(h) && guard.Bucket(tx, form.OutboxID).Get(k) == nil &&
-				guard.Bucket(tx, form.Parked).Get(k) == nil {
+			if h, err := schema.ReadHead(v); err == nil && w.has(h) &&
+				guard.Bucket(tx, schema.OutboxID).Get(k) == nil && guard.Bucket(tx, schema.Parked).Get(k) == nil {
 				ids = append(ids, bytes.Clone(k))
 			}
 		}
@@ -88,7 +87,7 @@ func (j *Journal) gone(w Again, after string, n int) (ids [][]byte, next string,
 	return ids, next, err
 }
 
-func (w Again) has(h form.Head) bool {
+func (w Again) has(h schema.Head) bool {
 	switch {
 	case w.Upto > 0 && (h.Sequence < max(w.From, 1) || h.Sequence >= w.Upto):
 		return false
@@ -101,23 +100,23 @@ func (w Again) has(h form.Head) bool {
 }
 
 // queue puts an event that does not wait at the end of the outbox.
-func (j *Journal) queue(t *table.Tx, ev vms.Event) error {
+func (j *Journal) queue(t *schema.Tx, ev vms.Event) error {
 	sequence, err := t.Enqueue(ev, j.opts.Now())
 	if err != nil {
 		return err
 	}
-	body, err := form.SealEvent(ev, sequence)
+	body, err := schema.SealEvent(ev, sequence)
 	if err != nil {
 		return err
 	}
 	t.Bytes += int64(len(body))
-	return t.Bucket(form.Events).Put([]byte(ev.ID), body)
+	return t.Bucket(schema.Events).Put([]byte(ev.ID), body)
 }
 
 // Low is a place such that every event that entered the outbox before it has left it.
 func (j *Journal) Low() (place uint64, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
-		outbox := guard.Bucket(tx, form.Outbox)
+		outbox := guard.Bucket(tx, schema.Outbox)
 		if first, _ := outbox.Cursor().First(); len(first) == 8 {
 			place = binary.BigEndian.Uint64(first)
 		} else {

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
@@ -16,7 +15,7 @@ import (
 // dropped does not.
 func TestAgain(t *testing.T) {
 	path := sample.Path(t)
-	j := checked.Open(t, path, journal.Options{})
+	j := journal.OpenChecked(t, path, journal.Options{})
 	low := func() uint64 {
 		place, err := j.Low()
 		require.NoError(t, err)
@@ -91,7 +90,7 @@ func TestAgain(t *testing.T) {
 	require.Equal(t, 1, again(since, 1), "the one that waited then")
 	require.Equal(t, n/20+1, again(journal.Again{From: 0, Upto: low()}, 500), "all that the service ever had")
 	require.NoError(t, j.Close())
-	j = checked.Open(t, path, journal.Options{})
+	j = journal.OpenChecked(t, path, journal.Options{})
 	require.Len(t, waiting(), n/20+2)
 	ackAll()
 
@@ -101,5 +100,5 @@ func TestAgain(t *testing.T) {
 	require.Equal(t, 5,
 		again(journal.Again{Since: at("gate", 1).StartTimestamp.Time, Until: at("gate", 3).StartTimestamp.Time}, 10),
 		"of the yard, too, also what was dropped, but not what is parked")
-	checked.Clean(t, j)
+	journal.RequireClean(t, j)
 }

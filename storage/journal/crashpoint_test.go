@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/storage/vfs/witness"
 )
 
@@ -161,7 +161,7 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 		if failed = errors.Join(failed, err); failed != nil {
 			return
 		}
-		clear(b[sample.LeafOf(t, b, form.Events):][:4096])
+		clear(b[sample.LeafOf(t, b, schema.Events):][:4096])
 		mark("damaged")
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err == nil {

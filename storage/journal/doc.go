@@ -21,12 +21,10 @@
 //
 // Its rooms, each of which knows only those below it:
 //
-//	journal            what is put, listed, reported, followed, pruned
-//	follow  query      who learns of every change; lists from the indexes
-//	vault              the file, whatever damages it: opened, mended, written together, made compact
-//	audit   salvage    what is wrong with a file; what can be read of it
-//	table              rows, and what hangs together among them
-//	form               bytes, as form/format.md has them
+//	journal   what is put, listed, reported, followed, pruned
+//	query     lists from the indexes
+//	file      the file, whatever damages it: opened, checked, recovered, written together, made compact
+//	schema    bytes and rows, as schema/format.md has them
 //
 // storage/guard is bbolt, and what it makes of damage; storage/boltfile is bbolt's pages, read
 // without bbolt.

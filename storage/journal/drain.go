@@ -7,8 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -18,9 +17,9 @@ import (
 // leaves the outbox, and no place is given twice.
 func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID string)) error {
 	err := j.file.View(func(tx *bolt.Tx) error {
-		c := guard.Bucket(tx, form.Outbox).Cursor()
-		for k, v := c.Seek(form.SequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
-			var e form.Entry
+		c := guard.Bucket(tx, schema.Outbox).Cursor()
+		for k, v := c.Seek(schema.SequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
+			var e schema.Entry
 			if err := e.Read(v); err != nil || len(k) != 8 {
 				j.metrics.damaged.Inc()
 				continue
@@ -39,7 +38,7 @@ func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID str
 // LastPlace is a place such that every entry that enters the outbox from now on stands after it.
 func (j *Journal) LastPlace() (place uint64, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
-		outbox := guard.Bucket(tx, form.Outbox)
+		outbox := guard.Bucket(tx, schema.Outbox)
 		place = outbox.Sequence()
 		if last, _ := outbox.Cursor().Last(); len(last) == 8 {
 			place = max(place, binary.BigEndian.Uint64(last))
@@ -57,9 +56,9 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 	list := make([]Entry, 0, len(places))
 	err := j.file.View(func(tx *bolt.Tx) error {
 		list = list[:0]
-		events, outbox := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox)
+		events, outbox := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.Outbox)
 		for _, place := range places {
-			value := outbox.Get(form.SequenceKey(place))
+			value := outbox.Get(schema.SequenceKey(place))
 			if value == nil {
 				continue
 			}
@@ -75,7 +74,7 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 // AckAll does for each entry what Ack does, in one transaction. renewed are the places of those
 // that stay, because their events were put again since they were read.
 func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
-	err = j.file.Do(func(t *table.Tx) error {
+	err = j.file.Do(func(t *schema.Tx) error {
 		renewed = renewed[:0]
 		for _, e := range entries {
 			key, entry := t.Entry(e.Event.ID)
@@ -106,13 +105,13 @@ func (j *Journal) PutAll(events []vms.Event, report bool) error {
 	}
 	list := make([]sealed, len(events))
 	for i, ev := range events {
-		ev, body, err := form.SealChecked(ev)
+		ev, body, err := schema.SealChecked(ev)
 		if err != nil {
 			return fmt.Errorf("put event %q: %w", ev.ID, err)
 		}
 		list[i] = sealed{ev, body}
 	}
-	err := j.file.Do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *schema.Tx) error {
 		for _, s := range list {
 			if err := mayReplace(t, s.event); err != nil {
 				return err

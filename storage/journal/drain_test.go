@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -77,7 +77,7 @@ func TestPutAllIsAllOrNothing(t *testing.T) {
 	j := open(t, sample.Path(t), Options{})
 	good, bad := sample.Event("cam0", 0, time.Second), sample.Event("cam1", 0, time.Second)
 	bad.EndTimestamp = vms.Ptr(bad.StartTimestamp.Add(-time.Second))
-	require.ErrorIs(t, j.PutAll([]vms.Event{good, bad}, true), form.ErrInvalid)
+	require.ErrorIs(t, j.PutAll([]vms.Event{good, bad}, true), schema.ErrInvalid)
 	_, err := j.Get(good.ID)
 	require.ErrorIs(t, err, ErrNotFound)
 	other := sample.Event("cam1", 0, time.Second)

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/schema"
 )
 
 var (
@@ -14,16 +14,16 @@ var (
 	// ErrFull is wrapped by the errors of Put and all other changes when the disk (or the quota) is
 	// full. The journal is unchanged and goes on as soon as there is room; the caller may free some
 	// (the stills ring can be shrunk) and retry.
-	ErrFull = vault.ErrFull
+	ErrFull = file.ErrFull
 	// ErrGone is wrapped by the errors of all changes when the file was moved away, deleted or
 	// replaced while it was open.
 	ErrGone = guard.ErrGone
 	// ErrClosed is returned by every call after Close.
-	ErrClosed = vault.ErrClosed
+	ErrClosed = file.ErrClosed
 	// ErrInvalid is wrapped by Put's error for an event that can never be stored as it is.
-	ErrInvalid = form.ErrInvalid
+	ErrInvalid = schema.ErrInvalid
 	// ErrLocked is wrapped by Open's error when another process holds the file.
-	ErrLocked = vault.ErrLocked
+	ErrLocked = file.ErrLocked
 	// ErrNewer is wrapped by Open's error when a newer version of the program wrote the file.
-	ErrNewer = vault.ErrNewer
+	ErrNewer = file.ErrNewer
 )

@@ -7,8 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -22,11 +21,11 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 		ids, next, err := j.forgettable(gone, from)
 		if err == nil && len(ids) > 0 {
 			removed := 0
-			err = j.file.Do(func(t *table.Tx) error {
+			err = j.file.Do(func(t *schema.Tx) error {
 				removed = 0
 				for _, id := range ids {
-					h, err := form.ReadHead(t.Bucket(form.Events).Get(id))
-					if err != nil || !gone(h.Actor) || table.Owed(t.Tx, id) {
+					h, err := schema.ReadHead(t.Bucket(schema.Events).Get(id))
+					if err != nil || !gone(h.Actor) || schema.Owed(t.Tx, id) {
 						continue // it changed meanwhile, or went
 					}
 					if err := t.Erase(string(id), h); err != nil {
@@ -56,13 +55,13 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]byte, next []byte, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		ids, next = nil, nil
-		c := guard.Bucket(tx, form.Events).Cursor()
+		c := guard.Bucket(tx, schema.Events).Cursor()
 		k, v := c.Seek(after)
 		if after != nil && bytes.Equal(k, after) {
 			k, v = c.Next()
 		}
 		for looked := 0; k != nil; k, v = c.Next() {
-			if h, err := form.ReadHead(v); err == nil && gone(h.Actor) && !table.Owed(tx, k) {
+			if h, err := schema.ReadHead(v); err == nil && gone(h.Actor) && !schema.Owed(tx, k) {
 				ids = append(ids, bytes.Clone(k))
 			}
 			if looked++; looked == 8*pruneBatch || len(ids) == pruneBatch {

@@ -11,10 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/activity"
-	"vmsbridge/storage/journal/audit"
-	"vmsbridge/storage/journal/follow"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/uplink/vms"
 )
 
@@ -40,19 +37,16 @@ type Options struct {
 }
 
 // Damage tells of a damaged file that was set aside, and of what was carried into the new one.
-type Damage = vault.Damage
-
-// Cursor follows what is put: see Cursors.
-type Cursor = follow.Cursor
+type Damage = file.Damage
 
 // Journal is an open journal. All methods are safe for concurrent use; those that change it block
 // until the change is on the device, and several callers share one transaction. Reads never wait
 // for a change in progress.
 type Journal struct {
-	file *vault.File
+	file *file.File
 	// activity says when ongoing events were last known to go on, where it is later than what the
 	// file says.
-	activity *activity.Log
+	activity *activityLog
 	opts     Options
 	metrics  *metrics
 	// settling is what Settle has begun and not ended; nil: nothing.
@@ -64,9 +58,9 @@ type Journal struct {
 	shifts      map[uint32]time.Duration // by which eras were wrong: see Announce
 	subscribers map[int]func(vms.Event)
 	nextSub     int
+	cursors     []*Cursor // that the latest call of Cursors asked for
 
-	followers *follow.Followers
-	changed   chan struct{}
+	changed chan struct{}
 	// outboxBytes is about what the waiting events take up, -1 until Trim has counted.
 	outboxBytes atomic.Int64
 }
@@ -94,7 +88,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	j.outboxBytes.Store(-1)
 	var err error
-	j.file, err = vault.Open(path, vault.Options{Log: opts.Log, Registerer: opts.Registerer, OnDamage: opts.OnDamage,
+	j.file, err = file.Open(path, file.Options{Log: opts.Log, Registerer: opts.Registerer, OnDamage: opts.OnDamage,
 		Committed:   j.committed,
 		LockTimeout: opts.LockTimeout, MaxBytes: opts.MaxBytes, Now: opts.Now})
 	if err != nil {
@@ -103,7 +97,6 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err := j.openActivity(path + activitySuffix); err != nil {
 		return nil, errors.Join(err, j.file.Close())
 	}
-	j.followers = follow.New(j.file, opts.Now, j.metrics.damaged)
 	j.metrics.register(opts.Registerer, j)
 	if waiting, _ := j.file.Tally(); waiting > 0 {
 		j.signal()
@@ -123,7 +116,7 @@ const activitySuffix = ".activity"
 
 // openActivity takes over what was noted before a crash.
 func (j *Journal) openActivity(path string) (err error) {
-	if j.activity, err = activity.Open(path); err != nil {
+	if j.activity, err = openActivityLog(path); err != nil {
 		return fmt.Errorf("read what went on: %w", err)
 	}
 	if err := j.takeActivity(); err != nil {
@@ -157,4 +150,4 @@ func (j *Journal) Doubtful() bool { return j.file.Doubtful() }
 // in the indexes, the outbox with its ids and events. It reads the file's pages once, in order,
 // some seconds for a million events. It changes nothing and runs beside everything else; changes
 // wait only while it begins. The error is one of reading; what is wrong is in the Report.
-func (j *Journal) Check() (audit.Report, error) { return j.file.Check() }
+func (j *Journal) Check() (file.Report, error) { return j.file.Check() }

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -116,7 +116,7 @@ func TestPutRefuses(t *testing.T) {
 		"empty data item": change(func(ev *vms.Event) { ev.Data = []vms.Data{{}} }),
 		"too big":         change(func(ev *vms.Event) { ev.AccountID = string(make([]byte, 1<<20)) }),
 	} {
-		require.ErrorIs(t, j.Put(ev, true), form.ErrInvalid, name)
+		require.ErrorIs(t, j.Put(ev, true), schema.ErrInvalid, name)
 	}
 	s, err := j.OutboxStats()
 	require.NoError(t, err)

@@ -7,8 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 )
 
 // SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value
@@ -18,12 +17,12 @@ func (j *Journal) SetMeta(key string, value []byte) error {
 		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key,
 			len(key), len(value))
 	}
-	sealed := form.SealOwned(value)
-	err := j.file.Do(func(t *table.Tx) error {
+	sealed := schema.SealOwned(value)
+	err := j.file.Do(func(t *schema.Tx) error {
 		if len(value) == 0 {
-			return t.Bucket(form.Meta).Delete([]byte(key))
+			return t.Bucket(schema.Meta).Delete([]byte(key))
 		}
-		return t.Bucket(form.Meta).Put([]byte(key), sealed)
+		return t.Bucket(schema.Meta).Put([]byte(key), sealed)
 	})
 	if err != nil {
 		return fmt.Errorf("set meta %q: %w", key, err)
@@ -38,11 +37,11 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 	}
 	err = j.file.View(func(tx *bolt.Tx) error {
 		value = nil
-		b := guard.Bucket(tx, form.Meta).Get([]byte(key))
+		b := guard.Bucket(tx, schema.Meta).Get([]byte(key))
 		if b == nil {
 			return nil
 		}
-		b, err := form.ReadOwned(b)
+		b, err := schema.ReadOwned(b)
 		value = bytes.Clone(b)
 		return err
 	})
@@ -56,7 +55,7 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 func (j *Journal) MetaKeys() (keys []string, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		keys = nil
-		return guard.Bucket(tx, form.Meta).ForEach(func(k, _ []byte) error {
+		return guard.Bucket(tx, schema.Meta).ForEach(func(k, _ []byte) error {
 			if k[0] != 0 { // those are the journal's own
 				keys = append(keys, string(k))
 			}

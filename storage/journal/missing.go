@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,10 +25,10 @@ type Missing struct {
 const maxMissingActors = 100
 
 // missing is the sum that the service has not been told of yet, empty if it knows of all.
-func missing(t *table.Tx) Missing {
+func missing(t *schema.Tx) Missing {
 	var m Missing
-	raw, err := form.ReadOwned(t.Bucket(form.Meta).Get(form.KeyMissing))
-	if err != nil || json.Unmarshal(raw, &m) != nil || t.Bucket(form.OutboxID).Get([]byte(m.Reported)) == nil {
+	raw, err := schema.ReadOwned(t.Bucket(schema.Meta).Get(schema.KeyMissing))
+	if err != nil || json.Unmarshal(raw, &m) != nil || t.Bucket(schema.OutboxID).Get([]byte(m.Reported)) == nil {
 		m = Missing{}
 	}
 	if m.Types == nil || m.Actors == nil {
@@ -38,8 +37,8 @@ func missing(t *table.Tx) Missing {
 	return m
 }
 
-func (m *Missing) add(h form.Head, v victim) {
-	from, to := vms.At(form.MSTime(h.Start)), vms.At(form.MSTime(h.End))
+func (m *Missing) add(h schema.Head, v victim) {
+	from, to := vms.At(schema.MSTime(h.Start)), vms.At(schema.MSTime(h.End))
 	if m.Events == 0 || from.Before(m.From.Time) {
 		m.From = from
 	}

@@ -7,9 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -37,7 +36,7 @@ func (j *Journal) TouchAll(last map[string]time.Time) error {
 	err := j.file.View(func(tx *bolt.Tx) error {
 		clear(news)
 		for id, t := range last {
-			noted := guard.Bucket(tx, form.Ongoing).Get([]byte(id))
+			noted := guard.Bucket(tx, schema.Ongoing).Get([]byte(id))
 			if at := t.UnixMilli(); noted != nil && at > j.lastOf(id, noted) {
 				news[id] = at
 			}
@@ -56,7 +55,7 @@ func (j *Journal) TouchAll(last map[string]time.Time) error {
 // lastOf is when an event was last known to go on, in milliseconds since 1970; noted is what the
 // file says of it.
 func (j *Journal) lastOf(id string, noted []byte) int64 {
-	at := form.KeyMS(noted)
+	at := schema.KeyMS(noted)
 	if later, ok := j.activity.Last(id); ok {
 		at = max(at, later)
 	}
@@ -69,11 +68,11 @@ func (j *Journal) takeActivity() error {
 	if len(all) == 0 {
 		return nil
 	}
-	return j.file.Do(func(t *table.Tx) error {
-		ongoing := t.Bucket(form.Ongoing)
+	return j.file.Do(func(t *schema.Tx) error {
+		ongoing := t.Bucket(schema.Ongoing)
 		for id, at := range all {
-			if noted := ongoing.Get([]byte(id)); len(noted) == 8 && at > form.KeyMS(noted) {
-				if err := ongoing.Put([]byte(id), form.MSKey(at)); err != nil {
+			if noted := ongoing.Get([]byte(id)); len(noted) == 8 && at > schema.KeyMS(noted) {
+				if err := ongoing.Put([]byte(id), schema.MSKey(at)); err != nil {
 					return err
 				}
 			}
@@ -88,14 +87,14 @@ func (j *Journal) Unfinished() ([]Ongoing, error) {
 	var list []Ongoing
 	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
-		events := guard.Bucket(tx, form.Events)
-		return guard.Bucket(tx, form.Ongoing).ForEach(func(k, v []byte) error {
-			ev, _, err := form.ReadEvent(k, events.Get(k))
+		events := guard.Bucket(tx, schema.Events)
+		return guard.Bucket(tx, schema.Ongoing).ForEach(func(k, v []byte) error {
+			ev, _, err := schema.ReadEvent(k, events.Get(k))
 			if err != nil || len(v) != 8 {
 				j.metrics.damaged.Inc()
 				return nil
 			}
-			list = append(list, Ongoing{Event: ev, Last: form.MSTime(j.lastOf(string(k), v))})
+			list = append(list, Ongoing{Event: ev, Last: schema.MSTime(j.lastOf(string(k), v))})
 			return nil
 		})
 	})
@@ -111,10 +110,10 @@ func (j *Journal) OngoingOf(actors ...vms.Actor) ([]vms.Event, error) {
 	var list []vms.Event
 	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
-		events := guard.Bucket(tx, form.Events)
+		events := guard.Bucket(tx, schema.Events)
 		for _, a := range actors {
 			query.Ongoing(tx, a, func(id []byte) {
-				if ev, _, err := form.ReadEvent(id, events.Get(id)); err == nil && ev.Ongoing() {
+				if ev, _, err := schema.ReadEvent(id, events.Get(id)); err == nil && ev.Ongoing() {
 					list = append(list, ev)
 				}
 			})

@@ -8,9 +8,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,7 +25,7 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 	var list []Entry
 	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
-		events, c := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox).Cursor()
+		events, c := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.Outbox).Cursor()
 		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
 			e, err := j.unsealEntry(v)
 			if err != nil || skip != nil && skip(e.ActorID) {
@@ -40,7 +39,7 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 }
 
 // unsealEntry reads an entry of the outbox. A damaged one is counted.
-func (j *Journal) unsealEntry(value []byte) (e form.Entry, err error) {
+func (j *Journal) unsealEntry(value []byte) (e schema.Entry, err error) {
 	if err = e.Read(value); err != nil {
 		j.metrics.damaged.Inc()
 	}
@@ -48,8 +47,8 @@ func (j *Journal) unsealEntry(value []byte) (e form.Entry, err error) {
 }
 
 // appendEntry appends the entry with its event. One whose event is damaged is counted and left out.
-func (j *Journal) appendEntry(list []Entry, e form.Entry, place uint64, events *bolt.Bucket) []Entry {
-	ev, _, err := form.ReadEvent([]byte(e.ID), events.Get([]byte(e.ID)))
+func (j *Journal) appendEntry(list []Entry, e schema.Entry, place uint64, events *bolt.Bucket) []Entry {
+	ev, _, err := schema.ReadEvent([]byte(e.ID), events.Get([]byte(e.ID)))
 	if err != nil {
 		j.metrics.damaged.Inc()
 		return list
@@ -74,7 +73,7 @@ func (j *Journal) tried(list []Entry, err error) ([]Entry, error) {
 // was put again since it was read, the entry stays; so an id that does not wait, or waits with
 // another revision, is no error.
 func (j *Journal) Ack(id string, revision uint64) error {
-	err := j.file.Do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *schema.Tx) error {
 		key, entry := t.Entry(id)
 		if entry == nil || entry.Revision != revision {
 			return nil
@@ -108,11 +107,11 @@ type Stats struct {
 func (j *Journal) OutboxStats() (Stats, error) {
 	var s Stats
 	err := j.file.View(func(tx *bolt.Tx) error {
-		s.Bytes, s.Free = vault.Size(tx)
-		s.Events, s.Oldest = table.Count(tx), time.Time{}
-		c := guard.Bucket(tx, form.Outbox).Cursor()
+		s.Bytes, s.Free = file.Size(tx)
+		s.Events, s.Oldest = schema.Count(tx), time.Time{}
+		c := guard.Bucket(tx, schema.Outbox).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
-			var e form.Entry
+			var e schema.Entry
 			if err := e.Read(v); err == nil {
 				s.Oldest = e.Since
 				break

@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/checked"
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -51,7 +50,7 @@ func TestAnEventIsItsOwners(t *testing.T) {
 
 	want := func(j *journal.Journal) {
 		t.Helper()
-		checked.Clean(t, j)
+		journal.RequireClean(t, j)
 		got, err := j.Get(ended.ID)
 		require.NoError(t, err)
 		require.Equal(t, ended, got)
@@ -65,21 +64,21 @@ func TestAnEventIsItsOwners(t *testing.T) {
 	}
 	want(j)
 	require.NoError(t, j.Close())
-	j = checked.Open(t, path, journal.Options{})
+	j = journal.OpenChecked(t, path, journal.Options{})
 	want(j)
 
 	// A file that is damaged is made anew with the owners.
 	require.NoError(t, j.Close())
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	b[sample.ValueOf(t, b, form.Outbox)+8] ^= 4
+	b[sample.ValueOf(t, b, schema.Outbox)+8] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
-	want(checked.Open(t, path, journal.Options{}))
+	want(journal.OpenChecked(t, path, journal.Options{}))
 }
 
 // Events whose times were not true keep their owners, and what tells two of one moment apart.
 func TestSettledEventsKeepTheirOwners(t *testing.T) {
-	j := checked.Open(t, sample.Path(t), journal.Options{})
+	j := journal.OpenChecked(t, sample.Path(t), journal.Options{})
 	one := sample.Event("gate", 0, time.Second)
 	one.Owner = vms.OwnerSelf
 	two := one
@@ -97,5 +96,5 @@ func TestSettledEventsKeepTheirOwners(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	checked.Clean(t, j)
+	journal.RequireClean(t, j)
 }

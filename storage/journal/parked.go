@@ -7,9 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -29,12 +28,12 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 	j.stateMu.Lock()
 	tries := j.tries[id]
 	j.stateMu.Unlock()
-	err := j.file.Do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *schema.Tx) error {
 		key, entry := t.Entry(id)
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		return t.Park(key, id, form.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since,
+		return t.Park(key, id, schema.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since,
 			Tries: tries})
 	})
 	if err != nil {
@@ -48,11 +47,11 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 	var list []ParkedEntry
 	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
-		events := guard.Bucket(tx, form.Events)
-		return guard.Bucket(tx, form.Parked).ForEach(func(k, v []byte) error {
-			var p form.ParkedEntry
+		events := guard.Bucket(tx, schema.Events)
+		return guard.Bucket(tx, schema.Parked).ForEach(func(k, v []byte) error {
+			var p schema.ParkedEntry
 			perr := p.Read(v)
-			ev, _, err := form.ReadEvent(k, events.Get(k))
+			ev, _, err := schema.ReadEvent(k, events.Get(k))
 			if err != nil || perr != nil {
 				j.metrics.damaged.Inc()
 			}
@@ -72,13 +71,13 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 // Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives
 // ErrNotFound.
 func (j *Journal) Retry(id string) error {
-	err := j.file.Do(func(t *table.Tx) error {
-		if id == "" || t.Bucket(form.Parked).Get([]byte(id)) == nil {
-			return vault.Refuse(ErrNotFound)
+	err := j.file.Do(func(t *schema.Tx) error {
+		if id == "" || t.Bucket(schema.Parked).Get([]byte(id)) == nil {
+			return file.Refuse(ErrNotFound)
 		}
-		ev, _, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id)))
+		ev, _, err := schema.ReadEvent([]byte(id), t.Bucket(schema.Events).Get([]byte(id)))
 		if err != nil {
-			return vault.Refuse(err)
+			return file.Refuse(err)
 		}
 		return j.queue(t, ev)
 	})
@@ -91,9 +90,9 @@ func (j *Journal) Retry(id string) error {
 // Drop gives up reporting an event that is parked or waits in the outbox, durably. The event itself
 // stays in the journal. An id that is neither gives ErrNotFound.
 func (j *Journal) Drop(id string) error {
-	err := j.file.Do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *schema.Tx) error {
 		if id == "" {
-			return vault.Refuse(ErrNotFound)
+			return file.Refuse(ErrNotFound)
 		}
 		if key, entry := t.Entry(id); entry != nil {
 			if err := t.Remove(key, id); err != nil {
@@ -102,15 +101,15 @@ func (j *Journal) Drop(id string) error {
 		} else if was, err := t.Unpark(id); err != nil {
 			return err
 		} else if !was {
-			return vault.Refuse(ErrNotFound)
+			return file.Refuse(ErrNotFound)
 		}
 		// It was never to be reported, so that Again leaves it alone too.
-		if ev, _, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id))); err == nil {
-			body, err := form.SealEvent(ev, 0)
+		if ev, _, err := schema.ReadEvent([]byte(id), t.Bucket(schema.Events).Get([]byte(id))); err == nil {
+			body, err := schema.SealEvent(ev, 0)
 			if err != nil {
 				return err
 			}
-			return t.Bucket(form.Events).Put([]byte(id), body)
+			return t.Bucket(schema.Events).Put([]byte(id), body)
 		}
 		return nil
 	})

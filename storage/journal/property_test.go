@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vmsbridge/storage/journal/sample"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -321,7 +321,7 @@ func (s *subject) inspect(t *rapid.T) {
 	require.Empty(t, r.Problems)
 	require.Equal(t, len(s.m.events), r.Events)
 	require.NoError(t, s.j.file.View(func(tx *bolt.Tx) error { // by which a large file opens at once
-		waiting, parked, noted := table.Noted(tx)
+		waiting, parked, noted := schema.Noted(tx)
 		require.True(t, noted || r.Events == 0)
 		if noted {
 			require.Equal(t, []int{len(s.m.queue), len(s.m.parked)}, []int{waiting, parked})

@@ -8,8 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -48,23 +47,23 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 func (j *Journal) Extent(era uint32) (from, to time.Time, ok bool, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		ok = false
-		events, ongoing := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Ongoing)
-		for _, id := range table.Untrue(tx, era, math.MaxInt) {
-			h, err := form.ReadHead(events.Get([]byte(id)))
+		events, ongoing := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.Ongoing)
+		for _, id := range schema.Untrue(tx, era, math.MaxInt) {
+			h, err := schema.ReadHead(events.Get([]byte(id)))
 			if err != nil {
 				continue
 			}
 			last := max(h.Start, h.End)
-			if h.End == form.EndOngoing {
+			if h.End == schema.EndOngoing {
 				last = h.Start
 				if v := ongoing.Get([]byte(id)); len(v) == 8 {
 					last = max(last, j.lastOf(id, v))
 				}
 			}
-			if first := form.MSTime(h.Start); !ok || first.Before(from) {
+			if first := schema.MSTime(h.Start); !ok || first.Before(from) {
 				from = first
 			}
-			if t := form.MSTime(last); !ok || t.After(to) {
+			if t := schema.MSTime(last); !ok || t.After(to) {
 				to = t
 			}
 			ok = true

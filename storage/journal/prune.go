@@ -9,9 +9,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -52,7 +51,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		over, err := j.over(r.Keep)
 		if err == nil && over > 0 {
 			var n int
-			n, err = j.prune(form.EndOngoing, over, nil)
+			n, err = j.prune(schema.EndOngoing, over, nil)
 			total += n
 		}
 		if err != nil {
@@ -60,7 +59,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		}
 	}
 	if r.Oldest > 0 {
-		n, err := j.prune(form.EndOngoing, r.Oldest, r.Of)
+		n, err := j.prune(schema.EndOngoing, r.Oldest, r.Of)
 		if total += n; err != nil {
 			return total, fmt.Errorf("prune events: %w", err)
 		}
@@ -72,7 +71,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 func (j *Journal) over(keep int) (n int, err error) {
 	waiting, parked := j.file.Tally()
 	err = j.file.View(func(tx *bolt.Tx) error {
-		n = table.Count(tx) - waiting - parked - keep
+		n = schema.Count(tx) - waiting - parked - keep
 		return nil
 	})
 	return n, err
@@ -87,7 +86,7 @@ func (j *Journal) prune(limit int64, n int, of func(vms.Actor) bool) (total int,
 		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total), of)
 		if err == nil && len(keys) > 0 {
 			removed, began := 0, time.Now()
-			err = j.file.Do(func(t *table.Tx) error {
+			err = j.file.Do(func(t *schema.Tx) error {
 				removed = 0
 				for _, k := range keys {
 					ok, err := pruneAt(t, k, limit)
@@ -142,11 +141,11 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.
 			next = append(next[:0], place...)
 			id := place[8:]
 			if of != nil {
-				if h, err := form.ReadHead(guard.Bucket(tx, form.Events).Get(id)); err != nil || !of(h.Actor) {
+				if h, err := schema.ReadHead(guard.Bucket(tx, schema.Events).Get(id)); err != nil || !of(h.Actor) {
 					return true
 				}
 			}
-			if !table.Owed(tx, id) {
+			if !schema.Owed(tx, id) {
 				keys = append(keys, slices.Concat(group, place))
 			}
 			return true
@@ -161,18 +160,18 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.
 
 // pruneAt removes the event at a key of the index by time, if it still is there, ended, and
 // reported.
-func pruneAt(t *table.Tx, key []byte, limit int64) (bool, error) {
-	n := form.GroupLen(key, 0)
+func pruneAt(t *schema.Tx, key []byte, limit int64) (bool, error) {
+	n := schema.GroupLen(key, 0)
 	place := key[n:]
 	id := place[8:]
-	end := t.Bucket(form.ByTime).Get(key)
-	if len(end) != 8 || form.KeyMS(end) >= limit || table.Owed(t.Tx, id) {
+	end := t.Bucket(schema.ByTime).Get(key)
+	if len(end) != 8 || schema.KeyMS(end) >= limit || schema.Owed(t.Tx, id) {
 		return false, nil
 	}
-	h, err := form.ReadHead(t.Bucket(form.Events).Get(id))
-	if err != nil || h.Start != form.KeyMS(place) || h.End != form.KeyMS(end) {
+	h, err := schema.ReadHead(t.Bucket(schema.Events).Get(id))
+	if err != nil || h.Start != schema.KeyMS(place) || h.End != schema.KeyMS(end) {
 		// Damaged, or listed here by mistake: this place at least goes.
-		return false, t.Bucket(form.ByTime).Delete(key)
+		return false, t.Bucket(schema.ByTime).Delete(key)
 	}
 	return true, t.Erase(string(id), h)
 }

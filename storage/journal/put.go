@@ -7,9 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -43,7 +42,7 @@ func (j *Journal) Put(ev vms.Event, report bool) error {
 // the first.
 func (j *Journal) Write(list ...Record) []error {
 	errs := make([]error, len(list))
-	var apply []func(*table.Tx) error
+	var apply []func(*schema.Tx) error
 	var of []int // the place in list of each of apply
 	for i, r := range list {
 		change, err := j.change(r)
@@ -64,21 +63,21 @@ func (j *Journal) Write(list ...Record) []error {
 }
 
 // change is what stores a record.
-func (j *Journal) change(r Record) (func(*table.Tx) error, error) {
-	ev, body, err := form.SealChecked(r.Event)
+func (j *Journal) change(r Record) (func(*schema.Tx) error, error) {
+	ev, body, err := schema.SealChecked(r.Event)
 	if err != nil {
 		return nil, err
 	}
-	return func(t *table.Tx) error {
+	return func(t *schema.Tx) error {
 		if r.Era == 0 {
 			return j.putLast(t, ev, body, r)
 		}
 		// Transactions come one after the other: what is announced after this one's beginning,
 		// Settle finds in the file.
 		if shift, announced := j.shiftOf(r.Era); announced {
-			ev, body, err := form.SealChecked(ev.Retimed(func(at time.Time) time.Time { return at.Add(shift) }))
+			ev, body, err := schema.SealChecked(ev.Retimed(func(at time.Time) time.Time { return at.Add(shift) }))
 			if err != nil {
-				return vault.Refuse(err)
+				return file.Refuse(err)
 			}
 			moved := r
 			if !r.Last.IsZero() {
@@ -89,45 +88,45 @@ func (j *Journal) change(r Record) (func(*table.Tx) error, error) {
 		if err := j.putLast(t, ev, body, r); err != nil {
 			return err
 		}
-		return t.Bucket(form.Meta).Put(form.UntrueKey(ev.ID), form.SealEra(r.Era))
+		return t.Bucket(schema.Meta).Put(schema.UntrueKey(ev.ID), schema.SealEra(r.Era))
 	}, nil
 }
 
 // putLast is put, where that may be, and notes when the event was last known to go on.
-func (j *Journal) putLast(t *table.Tx, ev vms.Event, body []byte, r Record) error {
+func (j *Journal) putLast(t *schema.Tx, ev vms.Event, body []byte, r Record) error {
 	if err := mayReplace(t, ev); err != nil {
 		return err
 	}
 	if err := j.put(t, ev, body, r.Report); err != nil || !ev.Ongoing() || r.Last.IsZero() {
 		return err
 	}
-	id, ongoing := []byte(ev.ID), t.Bucket(form.Ongoing)
-	if last := r.Last.UnixMilli(); last > form.KeyMS(ongoing.Get(id)) {
-		return ongoing.Put(id, form.MSKey(last))
+	id, ongoing := []byte(ev.ID), t.Bucket(schema.Ongoing)
+	if last := r.Last.UnixMilli(); last > schema.KeyMS(ongoing.Get(id)) {
+		return ongoing.Put(id, schema.MSKey(last))
 	}
 	return nil
 }
 
 // mayReplace refuses an event whose place is another owner's. It is asked before anything is
 // written.
-func mayReplace(t *table.Tx, ev vms.Event) error {
+func mayReplace(t *schema.Tx, ev vms.Event) error {
 	if ev.Owner == "" {
 		return nil
 	}
-	if owner := form.OwnerOf(t.Bucket(form.Events).Get([]byte(ev.ID))); owner != "" && owner != ev.Owner {
-		return vault.Refuse(vms.ErrOwned)
+	if owner := schema.OwnerOf(t.Bucket(schema.Events).Get([]byte(ev.ID))); owner != "" && owner != ev.Owner {
+		return file.Refuse(vms.ErrOwned)
 	}
 	return nil
 }
 
-func (j *Journal) put(t *table.Tx, ev vms.Event, body []byte, report bool) error {
+func (j *Journal) put(t *schema.Tx, ev vms.Event, body []byte, report bool) error {
 	if err := j.settleFirst(t, ev); err != nil {
 		return err
 	}
 	id := []byte(ev.ID)
 	var sequence uint64
-	waited := t.Bucket(form.OutboxID).Get(id) != nil
-	old := t.Bucket(form.Events).Get(id)
+	waited := t.Bucket(schema.OutboxID).Get(id) != nil
+	old := t.Bucket(schema.Events).Get(id)
 	if waited {
 		t.Bytes -= int64(len(old))
 	}
@@ -137,9 +136,9 @@ func (j *Journal) put(t *table.Tx, ev vms.Event, body []byte, report bool) error
 	if old != nil {
 		// A damaged old value leaves its index entries behind; lists skip them, and Check names
 		// them.
-		if h, err := form.ReadHead(old); err == nil {
+		if h, err := schema.ReadHead(old); err == nil {
 			sequence = h.Sequence
-			if err := t.DropStale(ev.ID, h, form.HeadOf(ev)); err != nil {
+			if err := t.DropStale(ev.ID, h, schema.HeadOf(ev)); err != nil {
 				return err
 			}
 		}
@@ -154,7 +153,7 @@ func (j *Journal) put(t *table.Tx, ev vms.Event, body []byte, report bool) error
 	if err := t.Record(ev, j.opts.Now()); err != nil {
 		return err
 	}
-	return t.Store(ev, form.WithSequence(body, sequence))
+	return t.Store(ev, schema.WithSequence(body, sequence))
 }
 
 // Get is the event of that id, or ErrNotFound.
@@ -163,12 +162,12 @@ func (j *Journal) Get(id string) (ev vms.Event, err error) {
 		return vms.Event{}, ErrNotFound
 	}
 	err = j.file.View(func(tx *bolt.Tx) error {
-		b := guard.Bucket(tx, form.Events).Get([]byte(id))
+		b := guard.Bucket(tx, schema.Events).Get([]byte(id))
 		if b == nil {
 			return ErrNotFound
 		}
 		var err error
-		ev, _, err = form.ReadEvent([]byte(id), b)
+		ev, _, err = schema.ReadEvent([]byte(id), b)
 		return err
 	})
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -166,12 +165,12 @@ func dump(t require.TestingT, j *Journal) string {
 	require.NoError(t, err)
 	fmt.Fprintln(&b, "meta", string(v), s.Events, s.Waiting, s.Parked)
 	require.NoError(t, j.file.View(func(tx *bolt.Tx) error {
-		known, err := table.Cursors(tx)
+		known, err := schema.Cursors(tx)
 		for _, name := range slices.Sorted(maps.Keys(known)) {
 			fmt.Fprintf(&b, "cursor %q %+v\n", name, known[name])
 		}
-		return errors.Join(err, guard.Bucket(tx, form.Changes).ForEach(func(k, v []byte) error {
-			var e form.Change
+		return errors.Join(err, guard.Bucket(tx, schema.Changes).ForEach(func(k, v []byte) error {
+			var e schema.Change
 			err := e.Read(v)
 			fmt.Fprintf(&b, "change %x %v %+v\n", k, err, e)
 			return nil

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -33,9 +32,9 @@ func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event)
 	err error) {
 	s := &settlement{era, shift, change}
 	before := j.settling.Swap(s)
-	err = j.file.Do(func(t *table.Tx) error {
+	err = j.file.Do(func(t *schema.Tx) error {
 		n = 0
-		ids := table.Untrue(t.Tx, era, settlePiece+1)
+		ids := schema.Untrue(t.Tx, era, settlePiece+1)
 		more = len(ids) > settlePiece
 		for _, id := range ids[:min(len(ids), settlePiece)] {
 			moved, err := j.settle(t, id, s)
@@ -59,11 +58,11 @@ func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event)
 }
 
 // settle puts one event right, and strikes out its note. It says whether the event was still there.
-func (j *Journal) settle(t *table.Tx, id string, s *settlement) (bool, error) {
-	if err := t.Bucket(form.Meta).Delete(form.UntrueKey(id)); err != nil {
+func (j *Journal) settle(t *schema.Tx, id string, s *settlement) (bool, error) {
+	if err := t.Bucket(schema.Meta).Delete(schema.UntrueKey(id)); err != nil {
 		return false, err
 	}
-	ev, h, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id)))
+	ev, h, err := schema.ReadEvent([]byte(id), t.Bucket(schema.Events).Get([]byte(id)))
 	if err != nil {
 		j.metrics.damaged.Inc() // it is gone, or damaged, which is told elsewhere
 		return false, nil
@@ -73,13 +72,13 @@ func (j *Journal) settle(t *table.Tx, id string, s *settlement) (bool, error) {
 
 // settleFirst puts that event right of which ev, about to be put, is a newer version: an event has
 // one id.
-func (j *Journal) settleFirst(t *table.Tx, ev vms.Event) error {
+func (j *Journal) settleFirst(t *schema.Tx, ev vms.Event) error {
 	s := j.settling.Load()
 	if s == nil {
 		return nil
 	}
 	was := ev.Retimed(func(at time.Time) time.Time { return at.Add(-s.shift) }).ID
-	if !form.IsOfEra(t.Bucket(form.Meta).Get(form.UntrueKey(was)), s.era) {
+	if !schema.IsOfEra(t.Bucket(schema.Meta).Get(schema.UntrueKey(was)), s.era) {
 		return nil
 	}
 	_, err := j.settle(t, was, s)
@@ -87,7 +86,7 @@ func (j *Journal) settleFirst(t *table.Tx, ev vms.Event) error {
 }
 
 // retime moves one event.
-func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Duration,
+func (j *Journal) retime(t *schema.Tx, old vms.Event, h schema.Head, shift time.Duration,
 	change func(vms.Event) vms.Event) error {
 	ev := old.Retimed(func(at time.Time) time.Time { return at.Add(shift) })
 	if change != nil {
@@ -95,20 +94,20 @@ func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Dur
 	}
 	// Two events of one actor and type cannot have begun in the same millisecond; one of another
 	// clock may seem to.
-	for ev.ID != old.ID && t.Bucket(form.Events).Get([]byte(ev.ID)) != nil {
+	for ev.ID != old.ID && t.Bucket(schema.Events).Get([]byte(ev.ID)) != nil {
 		ev = ev.Retimed(func(at time.Time) time.Time { return at.Add(time.Millisecond) })
 	}
-	body, err := form.SealEvent(ev, h.Sequence)
+	body, err := schema.SealEvent(ev, h.Sequence)
 	if err != nil {
 		return err
 	}
-	last := slices.Clone(t.Bucket(form.Ongoing).Get([]byte(old.ID)))
+	last := slices.Clone(t.Bucket(schema.Ongoing).Get([]byte(old.ID)))
 	waits, err := t.Rename(old.ID, ev.ID, shift)
 	if err != nil {
 		return err
 	}
 	if waits {
-		t.Bytes += int64(len(body)) - int64(len(t.Bucket(form.Events).Get([]byte(old.ID))))
+		t.Bytes += int64(len(body)) - int64(len(t.Bucket(schema.Events).Get([]byte(old.ID))))
 	}
 	if err := t.ForgetChanges([]byte(old.ID)); err != nil {
 		return err
@@ -123,7 +122,7 @@ func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Dur
 		return err
 	}
 	if len(last) == 8 && ev.Ongoing() {
-		return t.Bucket(form.Ongoing).Put([]byte(ev.ID), form.MSKey(j.lastOf(old.ID, last)+shift.Milliseconds()))
+		return t.Bucket(schema.Ongoing).Put([]byte(ev.ID), schema.MSKey(j.lastOf(old.ID, last)+shift.Milliseconds()))
 	}
 	return nil
 }

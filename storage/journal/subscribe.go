@@ -1,12 +1,12 @@
 package journal
 
 import (
-	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
 // committed brings what is derived from the database up to date and tells those who listen.
-func (j *Journal) committed(t *table.Tx) {
+func (j *Journal) committed(t *schema.Tx) {
 	j.stateMu.Lock()
 	if n := j.outboxBytes.Load(); n >= 0 {
 		j.outboxBytes.CompareAndSwap(n, max(0, n+t.Bytes)) // a count under way knows better
@@ -20,12 +20,15 @@ func (j *Journal) committed(t *table.Tx) {
 			subs = append(subs, f)
 		}
 	}
+	cursors := j.cursors
 	j.stateMu.Unlock()
 	if t.Queued {
 		j.signal()
 	}
 	if t.Changed {
-		j.followers.Tell()
+		for _, c := range cursors {
+			c.signal()
+		}
 	}
 	for _, ev := range t.Events {
 		if !ev.Ongoing() {
@@ -36,10 +39,6 @@ func (j *Journal) committed(t *table.Tx) {
 		}
 	}
 }
-
-// Cursors opens the cursors of these names, in their order, and forgets all others, durably: see
-// follow.Followers. Call it once after Open.
-func (j *Journal) Cursors(names ...string) ([]*Cursor, error) { return j.followers.Open(names...) }
 
 func (j *Journal) signal() {
 	select {

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/table"
-	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -69,18 +68,18 @@ func reserved(c Caps) int64 { return c.MaxBytes - c.MaxBytes/8 }
 
 // giveUp takes entries out of the outbox and puts the event that tells of all that is missing.
 func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Event) (dropped int, err error) {
-	err = j.file.Do(func(t *table.Tx) error {
+	err = j.file.Do(func(t *schema.Tx) error {
 		dropped = 0
 		m := missing(t)
 		if m.Events == 0 {
-			m.Start = vms.At(form.MSTime(oldest))
+			m.Start = vms.At(schema.MSTime(oldest))
 		}
 		for _, v := range batch {
 			key, entry := t.Entry(v.id)
 			if entry == nil || entry.Revision != v.revision || v.id == m.Reported {
 				continue // accepted or renewed meanwhile
 			}
-			h, err := form.ReadHead(t.Bucket(form.Events).Get([]byte(v.id)))
+			h, err := schema.ReadHead(t.Bucket(schema.Events).Get([]byte(v.id)))
 			if err != nil || worthOf(h) == kept {
 				continue
 			}
@@ -95,9 +94,9 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		}
 		ev := tell(m)
 		m.Reported = ev.ID
-		ev, body, err := form.SealChecked(ev)
+		ev, body, err := schema.SealChecked(ev)
 		if err != nil {
-			return vault.Refuse(err)
+			return file.Refuse(err)
 		}
 		if err := j.put(t, ev, body, true); err != nil {
 			return err
@@ -106,7 +105,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		if err != nil {
 			return err
 		}
-		return t.Bucket(form.Meta).Put(form.KeyMissing, form.SealOwned(raw))
+		return t.Bucket(schema.Meta).Put(schema.KeyMissing, schema.SealOwned(raw))
 	})
 	if err != nil {
 		return 0, err

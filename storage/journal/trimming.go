@@ -7,7 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 )
 
 // trimming is what Trim means to give up: of each rank so many bytes, and what has waited too long.
@@ -35,7 +35,7 @@ func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 	err := j.file.View(func(tx *bolt.Tx) error {
 		p = &trimming{caps: caps, oldest: math.MaxInt64}
 		var have [ranks]int64
-		err := eachWaiting(tx, 0, func(_ uint64, e form.Entry, h form.Head, size int) bool {
+		err := eachWaiting(tx, 0, func(_ uint64, e schema.Entry, h schema.Head, size int) bool {
 			p.total += int64(size)
 			if w := worthOf(h); w != kept {
 				have[w] += int64(size)
@@ -65,15 +65,15 @@ func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 
 // eachWaiting calls f with the entries after a place, with the head of their events and the size of
 // these, until f says no.
-func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e form.Entry, h form.Head, size int) bool) error {
-	events, c := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox).Cursor()
-	for k, v := c.Seek(form.SequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {
-		var e form.Entry
+func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e schema.Entry, h schema.Head, size int) bool) error {
+	events, c := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.Outbox).Cursor()
+	for k, v := c.Seek(schema.SequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {
+		var e schema.Entry
 		if err := e.Read(v); err != nil {
 			continue // Check and the next start look after it
 		}
 		value := events.Get([]byte(e.ID))
-		h, err := form.ReadHead(value)
+		h, err := schema.ReadHead(value)
 		if err != nil {
 			continue
 		}
@@ -98,7 +98,7 @@ func (p *trimming) choose(j *Journal, after uint64) (batch []victim, next uint64
 	err = j.file.View(func(tx *bolt.Tx) error {
 		batch, next, p.over = nil, 0, over
 		looked := 0
-		return eachWaiting(tx, after, func(place uint64, e form.Entry, h form.Head, size int) bool {
+		return eachWaiting(tx, after, func(place uint64, e schema.Entry, h schema.Head, size int) bool {
 			if len(batch) == pruneBatch || looked == 100*pruneBatch {
 				return false
 			}

@@ -6,7 +6,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -14,7 +14,7 @@ import (
 // is none.
 func (j *Journal) Size(id string) (n int, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
-		n = len(guard.Bucket(tx, form.Events).Get([]byte(id)))
+		n = len(guard.Bucket(tx, schema.Events).Get([]byte(id)))
 		return nil
 	})
 	return n, err
@@ -29,13 +29,13 @@ func (j *Journal) Weigh(visit func(actor vms.Actor, bytes int)) error {
 	for from := []byte(nil); ; {
 		looked := 0
 		err := j.file.View(func(tx *bolt.Tx) error {
-			c := guard.Bucket(tx, form.Events).Cursor()
+			c := guard.Bucket(tx, schema.Events).Cursor()
 			k, v := c.Seek(from)
 			if from != nil && bytes.Equal(k, from) {
 				k, v = c.Next()
 			}
 			for ; k != nil && looked < weighStretch; k, v = c.Next() {
-				if h, err := form.ReadHead(v); err == nil {
+				if h, err := schema.ReadHead(v); err == nil {
 					visit(h.Actor, len(v))
 				}
 				from = append(from[:0], k...)

@@ -3,7 +3,7 @@ package journal
 import (
 	"time"
 
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -20,9 +20,9 @@ const (
 	kept // ongoing: it is the present, not the past
 )
 
-func worthOf(h form.Head) worth {
+func worthOf(h schema.Head) worth {
 	switch took := time.Duration(h.End-h.Start) * time.Millisecond; {
-	case h.End == form.EndOngoing:
+	case h.End == schema.EndOngoing:
 		return kept
 	case h.Type == vms.TypeDeviceStatus || h.Type == vms.TypeTamper:
 		return health

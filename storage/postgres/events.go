@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -48,7 +48,7 @@ type key struct {
 }
 
 func (k key) id() string {
-	return k.Actor + "-" + form.MSTime(k.Start).UTC().Format(stamp) + "-" + k.Name
+	return k.Actor + "-" + schema.MSTime(k.Start).UTC().Format(stamp) + "-" + k.Name
 }
 
 // stamp is the form of a start in an id.
@@ -71,14 +71,14 @@ func sign(n int64) int64 { return min(max(n, -1), 1) }
 
 // seal makes the row of an event, or says why it can never be stored.
 func seal(ev vms.Event) (sealed, error) {
-	ev, body, err := form.SealChecked(ev)
+	ev, body, err := schema.SealChecked(ev)
 	switch {
 	case err != nil:
 		return sealed{}, err
 	case !ev.FitsID(ev.ID):
-		return sealed{}, fmt.Errorf("%w: its id is not made of its actor, start and type", form.ErrInvalid)
+		return sealed{}, fmt.Errorf("%w: its id is not made of its actor, start and type", schema.ErrInvalid)
 	case strings.ContainsRune(ev.ID+ev.ActorType+ev.Owner, 0):
-		return sealed{}, fmt.Errorf("%w: it has a zero byte in a name", form.ErrInvalid)
+		return sealed{}, fmt.Errorf("%w: it has a zero byte in a name", schema.ErrInvalid)
 	}
 	s := sealed{key: key{ev.ActorID, ev.StartTimestamp.UnixMilli(), ev.ID[len(ev.NaturalID())-len(ev.Type):]},
 		actorType: ev.ActorType, kind: ev.Type, owner: ev.Owner, body: body}
@@ -188,7 +188,7 @@ func events(ctx context.Context, conn *pgx.Conn, sql string, args ...any) ([]vms
 		if err := row.Scan(&body); err != nil {
 			return vms.Event{}, err
 		}
-		ev, _, err := form.ReadEvent(nil, body)
+		ev, _, err := schema.ReadEvent(nil, body)
 		return ev, err
 	})
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -80,10 +80,10 @@ func (l *lister) page(q vms.Query, c *vms.Cursor, n int) (page vms.Page, err err
 		return page, err
 	}
 	if prev {
-		page.Prev = &vms.Cursor{Start: vms.At(form.MSTime(first.Start)), ID: first.id(), Back: true}
+		page.Prev = &vms.Cursor{Start: vms.At(schema.MSTime(first.Start)), ID: first.id(), Back: true}
 	}
 	if next {
-		page.Next = &vms.Cursor{Start: vms.At(form.MSTime(last.Start)), ID: last.id()}
+		page.Next = &vms.Cursor{Start: vms.At(schema.MSTime(last.Start)), ID: last.id()}
 	}
 	page.Events, err = l.bodies(keys)
 	return page, err
@@ -110,7 +110,7 @@ func (c *conditions) and(sql string) { c.sql += " and " + sql }
 
 // storable reports whether a name can be in the tables.
 func storable(name string) bool {
-	return !strings.ContainsRune(name, 0) && len(name) <= form.MaxNameBytes
+	return !strings.ContainsRune(name, 0) && len(name) <= schema.MaxNameBytes
 }
 
 func conditionsOf(q vms.Query) conditions {
@@ -197,7 +197,7 @@ func (c conditions) keysQuery(ascending bool, after *key, n int) (string, []any)
 	}
 	if after != nil {
 		start, id := w.arg(after.Start), w.arg(strings.ReplaceAll(after.Name, "\x00", ""))
-		time := w.arg("-" + form.MSTime(after.Start).UTC().Format(stamp) + "-")
+		time := w.arg("-" + schema.MSTime(after.Start).UTC().Format(stamp) + "-")
 		w.and("e.start_ms " + than + "= " + start)
 		w.and(fmt.Sprintf(`(e.start_ms <> %s or (e.actor || %s::text || e.name) collate "C" %s %s::text)`, start, time, than, id))
 	}

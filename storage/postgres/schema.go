@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schema is the tables, by the version that brought them; format.md describes them. What stands
+// versions is the tables, by the version that brought them; format.md describes them. What stands
 // here is never changed: a newer version adds a step.
-var schema = []string{1: `
+var versions = []string{1: `
 create table vms_node (
 	one bool primary key default true check (one),
 	epoch bigint not null,
@@ -54,12 +54,12 @@ func migrate(ctx context.Context, conn *pgx.Conn) error {
 		if err != nil {
 			return fmt.Errorf("look at the tables: %w", err)
 		}
-		if version >= len(schema) {
+		if version >= len(versions) {
 			return fmt.Errorf("the tables have version %d, this program knows %d: use a newer program",
-				version, len(schema)-1)
+				version, len(versions)-1)
 		}
-		for v := version + 1; v < len(schema); v++ {
-			if _, err = tx.Exec(ctx, schema[v]); err == nil {
+		for v := version + 1; v < len(versions); v++ {
+			if _, err = tx.Exec(ctx, versions[v]); err == nil {
 				_, err = tx.Exec(ctx, `insert into vms_schema values ($1)`, v)
 			}
 			if err != nil {

@@ -222,7 +222,7 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 const sealed = 5
 
 // spoilValue damages a key or a value of the journal, and makes its checksum right:
-// storage/journal/form/format.md.
+// storage/journal/schema/format.md.
 func spoilValue(t *trial, in *tape, path string) {
 	defer func() {
 		if recover() != nil { // bbolt's own, for the file is damaged already

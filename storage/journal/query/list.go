@@ -7,7 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -41,7 +41,7 @@ func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost, er
 	}
 	var at []byte
 	if c != nil {
-		at = form.Place(c.Start, c.ID)
+		at = schema.Place(c.Start, c.ID)
 	}
 	ascending := q.Ascending
 	back := c != nil && c.Back
@@ -66,16 +66,16 @@ func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost, er
 	return page, cost, nil
 }
 
-func placeTime(p []byte) vms.Time { return vms.At(form.MSTime(form.KeyMS(p))) }
+func placeTime(p []byte) vms.Time { return vms.At(schema.MSTime(schema.KeyMS(p))) }
 
 // readAt reads the events at places. A damaged one, and one that an index lists at a place that is
 // not its own, is left out.
 func readAt(tx *bolt.Tx, places [][]byte) []vms.Event {
-	b := guard.Bucket(tx, form.Events)
+	b := guard.Bucket(tx, schema.Events)
 	list := make([]vms.Event, 0, len(places))
 	for _, p := range places {
-		ev, _, err := form.ReadEvent(p[8:], b.Get(p[8:]))
-		if err != nil || !bytes.Equal(form.Place(ev.StartTimestamp, ev.ID), p) {
+		ev, _, err := schema.ReadEvent(p[8:], b.Get(p[8:]))
+		if err != nil || !bytes.Equal(schema.Place(ev.StartTimestamp, ev.ID), p) {
 			continue
 		}
 		list = append(list, ev)

@@ -12,7 +12,8 @@ import (
 // A list says how many events match, be that a million. bbolt's cursor takes a microsecond over
 // each key; but a leaf page says in its head how many it has, and only the two at the ends of a
 // range need to be looked into. So what lies between is counted by pages, in the memory in which
-// the transaction has the file. form/format.md and bbolt's internal/common/page.go have the layout.
+// the transaction has the file. schema/format.md and bbolt's internal/common/page.go have the
+// layout.
 //
 // Whatever is not as it should be is left to the cursor, which finds damage and says so.
 

@@ -8,7 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -30,30 +30,30 @@ type plan struct {
 // makePlan takes the narrowest index: by actor (and type) where actors are named, by type where
 // only types are, else by time.
 func makePlan(q vms.Query) plan {
-	p := plan{stop: q.Stop, bucket: form.ByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
-		from: math.MinInt64, to: math.MaxInt64, endMin: math.MinInt64, endMax: form.EndOngoing - 1}
+	p := plan{stop: q.Stop, bucket: schema.ByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
+		from: math.MinInt64, to: math.MaxInt64, endMin: math.MinInt64, endMax: schema.EndOngoing - 1}
 	// What Put refuses is not there to be found, and would not fit a prefix.
-	types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return len(t) > form.MaxNameBytes })
+	types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return len(t) > schema.MaxNameBytes })
 	actors := slices.DeleteFunc(slices.Clone(q.Actors), func(a vms.Actor) bool {
-		return len(a.Type) > form.MaxNameBytes || len(a.ID) > form.MaxNameBytes
+		return len(a.Type) > schema.MaxNameBytes || len(a.ID) > schema.MaxNameBytes
 	})
 	if len(q.Actors) > 0 || len(q.Types) > 0 {
-		p.bucket, p.roots = form.ByType, nil
+		p.bucket, p.roots = schema.ByType, nil
 	}
 	if len(q.Actors) > 0 {
-		p.bucket = form.ByActor
+		p.bucket = schema.ByActor
 	}
 	for _, a := range actors {
 		if len(q.Types) == 0 {
-			p.roots = append(p.roots, form.ActorPrefix(a))
+			p.roots = append(p.roots, schema.ActorPrefix(a))
 		}
 		for _, t := range types {
-			p.roots = append(p.roots, append(form.ActorPrefix(a), form.TypePrefix(t)...))
+			p.roots = append(p.roots, append(schema.ActorPrefix(a), schema.TypePrefix(t)...))
 		}
 	}
 	if len(q.Actors) == 0 {
 		for _, t := range types {
-			p.roots = append(p.roots, form.TypePrefix(t))
+			p.roots = append(p.roots, schema.TypePrefix(t))
 		}
 	}
 	slices.SortFunc(p.roots, bytes.Compare)
@@ -80,13 +80,13 @@ func (p *plan) survey(tx *bolt.Tx) {
 	if p.from >= p.to || !p.anyEnd && !p.live && p.endMin > p.endMax {
 		return
 	}
-	names := form.GroupNames(p.bucket)
+	names := schema.GroupNames(p.bucket)
 	c := guard.Bucket(tx, p.bucket).Cursor()
 	for _, root := range p.roots {
 		k, _ := c.Seek(root)
 		for k != nil && bytes.HasPrefix(k, root) {
 			p.read++
-			n := form.GroupLen(k, names)
+			n := schema.GroupLen(k, names)
 			if n == 0 || n < len(root) {
 				k, _ = c.Next() // damaged
 				continue

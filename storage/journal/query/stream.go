@@ -9,7 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/schema"
 )
 
 // count is the number of matching events. It reads no event; index entries it reads where their
@@ -51,11 +51,11 @@ func (p *plan) countWalked(tx *bolt.Tx, group, lo, hi []byte) (n int) {
 // class is.
 func (p *plan) certain(group, lo, hi []byte) (from, to []byte) {
 	class := group[len(group)-1]
-	if p.anyEnd || class == form.ClassOngoing {
+	if p.anyEnd || class == schema.ClassOngoing {
 		return lo, hi
 	}
-	least, most := form.SureStarts(class, p.endMin, p.endMax)
-	from, to = form.MSKey(least), form.MSKey(most)
+	least, most := schema.SureStarts(class, p.endMin, p.endMax)
+	from, to = schema.MSKey(least), schema.MSKey(most)
 	if bytes.Compare(from, lo) < 0 {
 		from = lo
 	}
@@ -164,14 +164,14 @@ func (p *plan) bounds(group []byte) (lo, hi []byte, ok bool) {
 	if !p.anyEnd {
 		class := group[len(group)-1]
 		lo, hi := int64(math.MinInt64), p.endMax+1
-		if class != form.ClassOngoing {
-			lo, hi = form.Starts(class, p.endMin, p.endMax)
+		if class != schema.ClassOngoing {
+			lo, hi = schema.Starts(class, p.endMin, p.endMax)
 		} else if !p.live {
 			return nil, nil, false
 		}
 		from, to = max(from, lo), min(to, hi)
 	}
-	return form.MSKey(from), form.MSKey(to), from < to
+	return schema.MSKey(from), schema.MSKey(to), from < to
 }
 
 func (s *stream) next() { s.settle(s.step()) }
@@ -217,8 +217,8 @@ func (p *plan) accepts(value []byte) bool {
 	if p.anyEnd {
 		return true
 	}
-	end := form.KeyMS(value)
-	if end == form.EndOngoing {
+	end := schema.KeyMS(value)
+	if end == schema.EndOngoing {
 		return p.live
 	}
 	return end >= p.endMin && end <= p.endMax

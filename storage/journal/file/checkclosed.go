@@ -1,0 +1,90 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal/schema"
+)
+
+// checkClosed reads and compares everything in the file at path, which nobody may open meanwhile.
+// It changes nothing. A newer form gives ErrNewer.
+func checkClosed(path string) (r Report, err error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		r.Bytes = info.Size()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.addf("a recovery was cut off: its new file is there, and has not got its name yet")
+		return r, nil
+	case boltfile.Unreadable(err):
+		r.addf("%v", err)
+		return r, nil
+	case err != nil || r.Bytes == 0:
+		return r, err // nothing was ever written to it
+	}
+	if err := guard.Metas(path); err != nil {
+		damaged, ok := errors.AsType[*guard.DamageError](err)
+		if !ok {
+			return r, err
+		}
+		r.addf("%v", damaged.Cause)
+		return r, nil
+	}
+	var found *inspector
+	err = boltfile.Read(path, func(f *boltfile.File, err error) error {
+		if err != nil {
+			r.addf("%v", err)
+			return nil
+		}
+		found, err = inspect(f, nil)
+		if err == nil && found.form > schema.Version {
+			err = schema.ErrNewer
+		}
+		if err != nil {
+			return err
+		}
+		r.take(found)
+		return nil
+	})
+	if err != nil || found == nil || len(found.problems) > 0 {
+		return r, err
+	}
+	return r, r.compareClosed(path, found)
+}
+
+// compareClosed is compare with bbolt reading the file.
+func (r *Report) compareClosed(path string, found *inspector) error {
+	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	if err == nil {
+		err = guard.Run(func() error {
+			return db.View(func(tx *bolt.Tx) error {
+				if _, _, err := formOf(tx); err != nil {
+					return err
+				}
+				r.compare(tx, found)
+				return nil
+			})
+		})
+		if _, ok := errors.AsType[*guard.DamageError](err); ok {
+			guard.Abandon(file)
+		} else {
+			_ = db.Close()
+		}
+	}
+	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
+		r.addf("%v", damaged.Cause)
+		return nil
+	}
+	if errors.Is(err, schema.ErrOlder) {
+		return nil // the next Open makes a new one of it
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package file
+
+import (
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/boltfile"
+)
+
+// Inspect reads everything in a file that nobody changes: its pages and checksums, and whether the
+// indexes agree with the events.
+func Inspect(f *boltfile.File) (r Report, err error) {
+	if f.Metas() < 2 {
+		r.addf("one of the two meta pages is unreadable")
+	}
+	found, err := inspect(f, nil)
+	r.take(found)
+	return r, err
+}
+
+// CheckOpen reads and compares everything in the file at path, which a database has open; tx is a
+// transaction of that. begun is called once the transaction keeps all pages as they are: until then
+// no other transaction may be committed. pause, if there is one, is called now and then; its error
+// ends the reading. The error is one of reading.
+func CheckOpen(tx *bolt.Tx, path string, begun func(), pause func() error) (Report, error) {
+	r := Report{Bytes: tx.Size()}
+	err := boltfile.Read(path, func(f *boltfile.File, err error) error {
+		begun()
+		if err != nil {
+			r.addf("%v", err)
+			return nil
+		}
+		if f.Metas() < 2 {
+			r.addf("one of the two meta pages is unreadable")
+		}
+		found, err := inspect(f, pause)
+		r.take(found)
+		if err != nil || len(found.problems) > 0 {
+			return err // comparing needs pages that can be read
+		}
+		r.compare(tx, found)
+		return nil
+	})
+	return r, err
+}

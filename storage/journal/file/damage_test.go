@@ -1,0 +1,446 @@
+package file_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/query"
+	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
+	"vmsbridge/uplink/vms"
+)
+
+// filled is what a journal of the damage tests holds.
+type filled struct {
+	events  map[string]vms.Event
+	waiting map[string]bool
+	parked  map[string]bool
+}
+
+// fill makes a journal of 400 events: a quarter waits, a few are parked, a few go on. Closed in
+// good order or not. It is made once and copied.
+func fill(t testing.TB, path string, clean bool) filled {
+	t.Helper()
+	madeMu.Lock()
+	defer madeMu.Unlock()
+	m, ok := made[clean]
+	if !ok {
+		from := sample.Path(t)
+		m.filled = fillOnce(t, from, clean)
+		b, err := os.ReadFile(from)
+		require.NoError(t, err)
+		m.bytes = b
+		made[clean] = m
+	}
+	require.NoError(t, os.WriteFile(path, m.bytes, 0o600))
+	return filled{maps.Clone(m.events), m.waiting, m.parked}
+}
+
+var (
+	madeMu sync.Mutex
+	made   = map[bool]madeJournal{}
+)
+
+type madeJournal struct {
+	filled
+	bytes []byte
+}
+
+func fillOnce(t testing.TB, path string, clean bool) filled {
+	t.Helper()
+	j, err := journal.Open(path, journal.Options{})
+	require.NoError(t, err)
+	f := filled{map[string]vms.Event{}, map[string]bool{}, map[string]bool{}}
+	for i := range 400 {
+		ev := sample.Event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
+		if i%50 == 0 {
+			ev.EndTimestamp = nil
+		}
+		require.NoError(t, j.Put(ev, true))
+		f.events[ev.ID] = ev
+	}
+	entries, err := j.Peek(300, nil)
+	require.NoError(t, err)
+	for i, e := range entries {
+		if i%60 == 0 {
+			require.NoError(t, j.Park(e.Event.ID, e.Revision, "refused"))
+			f.parked[e.Event.ID] = true
+		} else {
+			require.NoError(t, j.Ack(e.Event.ID, e.Revision))
+		}
+	}
+	entries, err = j.Peek(300, nil)
+	require.NoError(t, err)
+	for _, e := range entries {
+		f.waiting[e.Event.ID] = true
+	}
+	require.NoError(t, j.SetMeta("boot", []byte("7")))
+	requireClean(t, j)
+	if clean {
+		require.NoError(t, j.Close())
+	} else {
+		require.NoError(t, sample.Crash(path, j.Close))
+	}
+	return f
+}
+
+// survey is what is left of it in j; the rest must be in order.
+func (f filled) survey(t testing.TB, j *journal.Journal) (events, waiting, parked int) {
+	t.Helper()
+	requireClean(t, j)
+	entries, err := j.Peek(1000, nil)
+	require.NoError(t, err)
+	waits := map[string]bool{}
+	for _, e := range entries {
+		waits[e.Event.ID] = true
+	}
+	list, err := j.Parked()
+	require.NoError(t, err)
+	parks := map[string]bool{}
+	for _, p := range list {
+		parks[p.Event.ID] = true
+	}
+	page, err := j.List(vms.Query{PageSize: query.MaxPageSize}, nil)
+	require.NoError(t, err)
+	for _, ev := range page.Events {
+		want, ok := f.events[ev.ID]
+		require.True(t, ok, "event %q was never put", ev.ID)
+		require.Equal(t, want, ev)
+		events++
+		if f.waiting[ev.ID] {
+			require.True(t, waits[ev.ID], "event %q survived, but is no longer reported", ev.ID)
+			waiting++
+		}
+		if f.parked[ev.ID] {
+			require.True(t, parks[ev.ID] || waits[ev.ID], "event %q survived, but is neither parked nor reported",
+				ev.ID)
+			parked++
+		}
+	}
+	// It works.
+	ev := sample.Event("surveyor", 0, time.Second)
+	require.NoError(t, j.Put(ev, true))
+	entries, err = j.Peek(1000, func(actor string) bool { return actor != ev.ActorID })
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.NoError(t, j.Ack(ev.ID, entries[0].Revision))
+	return events, waiting, parked
+}
+
+func TestDamage(t *testing.T) {
+	const all, waiting, parked = 400, 100, 5
+	for _, c := range []struct {
+		name       string
+		damage     func(t *testing.T, b []byte) []byte
+		events     int // at least
+		meta       bool
+		noDamage   bool
+		waitingMin int
+	}{
+		{name: "none", damage: func(t *testing.T, b []byte) []byte { return b }, events: all, waitingMin: waiting,
+			meta: true, noDamage: true},
+		{name: "first meta page zeroed", damage: zero(0, 4096), events: all, waitingMin: waiting, meta: true},
+		{name: "second meta page zeroed", damage: zero(4096, 8192), events: all, waitingMin: waiting, meta: true},
+		{name: "flipped bit in the first meta page", damage: flip(16 + 20), events: all, waitingMin: waiting,
+			meta: true},
+		{name: "both meta pages zeroed", damage: zero(0, 8192), events: all, waitingMin: waiting},
+		{name: "torn tail: last page cut", damage: func(t *testing.T, b []byte) []byte { return cutUsed(t, b, 1) },
+			events: all - 20, waitingMin: waiting - 20},
+		{name: "torn tail: one byte cut", damage: func(t *testing.T, b []byte) []byte {
+			b = cutUsed(t, b, 0)
+			return b[:len(b)-1]
+		}, events: all - 20, waitingMin: waiting - 20},
+		{name: "cut to the meta pages", damage: func(t *testing.T, b []byte) []byte { return b[:8192] }},
+		{name: "cut to 100 bytes", damage: func(t *testing.T, b []byte) []byte { return b[:100] }},
+		{name: "cut to nothing", damage: func(t *testing.T, b []byte) []byte { return nil }, noDamage: true},
+		{name: "foreign file", damage: func(t *testing.T, b []byte) []byte {
+			return []byte(strings.Repeat("not a journal\n", 2000))
+		}},
+		{name: "zeroed page of events", damage: func(t *testing.T, b []byte) []byte {
+			at := sample.LeafOf(t, b, schema.Events)
+			return zero(at, at+4096)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte {
+			return flip(sample.ValueOf(t, b, schema.Events)+200)(t, b)
+		}, events: all - 1, waitingMin: waiting - 1,
+			meta: true},
+		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte {
+			return flip(sample.LeafOf(t, b, schema.Events)+8)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10,
+			meta: true},
+		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte {
+			return flip(sample.LeafOf(t, b, schema.Events)+16+5)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10,
+			meta: true},
+		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte {
+			return flip(pageOf(t, b, 0x01)+16+16+1)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte {
+			return flip(pageOf(t, b, 0x01)+16+8)(t, b)
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "zeroed branch page", damage: func(t *testing.T, b []byte) []byte {
+			at := pageOf(t, b, 0x01)
+			return zero(at, at+4096)(t, b)
+		}, events: all, waitingMin: waiting, meta: true},
+		{name: "freelist names a page in use", damage: func(t *testing.T, b []byte) []byte {
+			at := pageOf(t, b, 0x10)
+			binary.LittleEndian.PutUint64(b[at+16:], uint64(sample.LeafOf(t, b, schema.Events)/4096))
+			return b
+		}, events: all, waitingMin: waiting, meta: true},
+		{name: "zeroed freelist", damage: func(t *testing.T, b []byte) []byte {
+			at := pageOf(t, b, 0x10)
+			return zero(at, at+4096)(t, b)
+		}, events: all, waitingMin: waiting, meta: true},
+		{name: "page written over another", damage: func(t *testing.T, b []byte) []byte {
+			at, other := sample.LeafOf(t, b, schema.Events), sample.LeafOf(t, b, schema.Outbox)
+			copy(b[at:at+4096], b[other:other+4096])
+			return b
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) },
+			events: all, waitingMin: waiting, meta: true, noDamage: true},
+		{name: "zeroed page of the outbox", damage: func(t *testing.T, b []byte) []byte {
+			at := sample.LeafOf(t, b, schema.Outbox)
+			return zero(at, at+4096)(t, b)
+		}, events: all, waitingMin: waiting, meta: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // each waits for the disk most of the time
+			path := sample.Path(t)
+			f := fill(t, path, false)
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			damaged := c.damage(t, append([]byte(nil), b...))
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+			var told []file.Damage
+			j := openChecked(t, path, journal.Options{OnDamage: func(d file.Damage) { told = append(told, d) }})
+			if c.noDamage {
+				require.Nil(t, j.Damage())
+				require.Empty(t, told)
+			} else {
+				require.NotNil(t, j.Damage())
+				require.Equal(t, []file.Damage{*j.Damage()}, told)
+				aside, err := os.ReadFile(told[0].Aside)
+				require.NoError(t, err)
+				require.True(t, bytes.Equal(damaged, aside), "the damaged file is kept as it was")
+				require.NotEmpty(t, told[0].String())
+			}
+			events, waits, parks := f.survey(t, j)
+			t.Logf("%d of %d events, %d of %d waiting, %d of %d parked; %v", events, all, waits, waiting, parks, parked,
+				j.Damage())
+			require.GreaterOrEqual(t, events, c.events)
+			require.GreaterOrEqual(t, waits, c.waitingMin)
+			if c.meta {
+				v, err := j.Meta("boot")
+				require.NoError(t, err)
+				require.Equal(t, "7", string(v))
+			}
+			// Once repaired, it stays so.
+			require.NoError(t, j.Close())
+			j = openChecked(t, path, journal.Options{})
+			require.Nil(t, j.Damage())
+		})
+	}
+}
+
+// pageOf is the byte offset of a page in use with these flags: the freelist, or the root of the
+// events' branch pages.
+func pageOf(t testing.TB, b []byte, flags uint16) int {
+	t.Helper()
+	f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
+	require.NoError(t, err)
+	if flags == 0x10 {
+		return int(f.Meta().Freelist) * 4096
+	}
+	for at := 2 * 4096; at < len(b); at += 4096 {
+		if binary.LittleEndian.Uint16(b[at+8:]) != flags {
+			continue
+		}
+		// In use is what matters when it is gone.
+		changed := bytes.Clone(b)
+		clear(changed[at : at+4096])
+		f, err := boltfile.New(bytes.NewReader(changed), int64(len(b)))
+		require.NoError(t, err)
+		lost, err := f.Walk(func(string, []byte, []byte) error { return nil })
+		require.NoError(t, err)
+		for _, l := range lost {
+			if l.Bucket == string(schema.Events) {
+				return at
+			}
+		}
+	}
+	t.Fatal("there is no such page")
+	return 0
+}
+
+func zero(from, to int) func(*testing.T, []byte) []byte {
+	return func(_ *testing.T, b []byte) []byte { clear(b[from:to]); return b }
+}
+
+func flip(at int) func(*testing.T, []byte) []byte {
+	return func(_ *testing.T, b []byte) []byte { b[at] ^= 4; return b }
+}
+
+// cutUsed ends the file n pages before the last page in use.
+func cutUsed(t *testing.T, b []byte, n int) []byte {
+	f, err := boltfile.New(strings.NewReader(string(b)), int64(len(b)))
+	require.NoError(t, err)
+	m := f.Meta()
+	return b[:(int(m.Pages)-n)*m.PageSize]
+}
+
+// TestRandomDamage hits any pages of the file, closed in good order or not. Whatever was hit, it
+// opens and works, and what survived is still reported.
+func TestRandomDamage(t *testing.T) {
+	for seed := range uint64(10) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			randomDamage(t, seed)
+		})
+	}
+}
+
+func randomDamage(t *testing.T, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	clean := seed%3 == 0
+	path := sample.Path(t)
+	f := fill(t, path, clean)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	used := len(cutUsed(t, b, 0)) / 4096
+	hits := 1 + rng.IntN(4)
+	for range hits {
+		at := rng.IntN(used) * 4096
+		switch rng.IntN(3) {
+		case 0:
+			clear(b[at : at+4096])
+		case 1:
+			b[at+rng.IntN(4096)] ^= 1 << rng.IntN(8)
+		case 2:
+			copy(b[at:at+4096], b[rng.IntN(used)*4096:])
+		}
+	}
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	j, err := journal.Open(path, journal.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	if clean && j.Damage() == nil {
+		// Not looked through at the start; what is found on the way must not end the process, and a
+		// start after a crash looks through everything.
+		for id := range f.events {
+			_, _ = j.Get(id)
+		}
+		_, _ = j.List(vms.Query{}, nil)
+		_ = j.Put(sample.Event("new", time.Hour, 2*time.Hour), true)
+		require.NoError(t, sample.Crash(path, j.Close))
+		j, err = journal.Open(path, journal.Options{})
+		require.NoError(t, err)
+		f.events[sample.Event("new", time.Hour, 2*time.Hour).ID] = sample.Event("new", time.Hour, 2*time.Hour)
+	}
+	events, _, _ := f.survey(t, j)
+	// A page holds at most eight of these events, and a branch page lost is made up for by the
+	// stray pages.
+	require.GreaterOrEqual(t, events, 400-10*hits)
+}
+
+func TestDamageWhileOpen(t *testing.T) {
+	path := sample.Path(t)
+	f := fill(t, path, true)
+	j := openChecked(t, path, journal.Options{})
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	at := sample.LeafOf(t, b, schema.Events)
+	_, err = file.WriteAt(make([]byte, 4096), int64(at))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	// Whoever comes across the page repairs the journal and gets its answer.
+	for id := range f.events {
+		if _, err := j.Get(id); err != nil {
+			require.ErrorIs(t, err, journal.ErrNotFound)
+		}
+	}
+	require.NotNil(t, j.Damage())
+	events, _, _ := f.survey(t, j)
+	require.GreaterOrEqual(t, events, 390)
+}
+
+func TestForeignDatabase(t *testing.T) {
+	path := sample.Path(t)
+	db, err := bolt.Open(path, 0o600, nil)
+	require.NoError(t, err)
+	require.NoError(t, db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err }))
+	require.NoError(t, db.Close())
+	j := openChecked(t, path, journal.Options{})
+	require.Contains(t, j.Damage().Cause, "not a journal")
+}
+
+func TestNewerVersion(t *testing.T) {
+	path := sample.Path(t)
+	j := openChecked(t, path, journal.Options{})
+	require.NoError(t, j.Close())
+	ofForm(t, path, 99)
+	for range 2 {
+		_, err := journal.Open(path, journal.Options{})
+		require.ErrorIs(t, err, journal.ErrNewer, "it is left alone")
+	}
+}
+
+// TestRecoveryCutOff ends a recovery at each of its steps.
+func TestRecoveryCutOff(t *testing.T) {
+	damagedFile := func(t *testing.T) (string, filled) {
+		path := sample.Path(t)
+		f := fill(t, path, false)
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, zero(0, 4096)(t, b), 0o600))
+		return path, f
+	}
+	t.Run("while the new file is written", func(t *testing.T) {
+		path, f := damagedFile(t)
+		require.NoError(t, os.WriteFile(path+".recovering", []byte("half"), 0o600))
+		events, _, _ := f.survey(t, openChecked(t, path, journal.Options{}))
+		require.Equal(t, 400, events)
+		require.NoFileExists(t, path+".recovering")
+	})
+	t.Run("between the two renames", func(t *testing.T) {
+		path, f := damagedFile(t)
+		j := openChecked(t, path, journal.Options{})
+		require.NoError(t, j.Close())
+		require.NoError(t, os.Rename(path, path+".recovering"))
+		j = openChecked(t, path, journal.Options{})
+		require.Nil(t, j.Damage())
+		events, _, _ := f.survey(t, j)
+		require.Equal(t, 400, events)
+	})
+	t.Run("only the newest damaged files are kept", func(t *testing.T) {
+		path := sample.Path(t)
+		now := sample.Epoch
+		for range 5 {
+			require.NoError(t, os.WriteFile(path, []byte("broken"), 0o600))
+			now = now.Add(time.Second)
+			j, err := journal.Open(path, journal.Options{Now: func() time.Time { return now }})
+			require.NoError(t, err)
+			require.FileExists(t, j.Damage().Aside)
+			require.NoError(t, j.Close())
+		}
+		names, err := filepath.Glob(path + ".damaged-" + "*")
+		require.NoError(t, err)
+		require.Len(t, names, 2)
+	})
+}

@@ -1,0 +1,30 @@
+package file
+
+import "fmt"
+
+// Report is what Check found.
+type Report struct {
+	Events, Ongoing, Waiting, Parked int
+	Bytes                            int64
+	// Problems has a sentence for each thing that is not as it should be, up to 100.
+	Problems []string
+}
+
+const maxProblems = 100
+
+// Clean says that nothing is wrong.
+func (r Report) Clean() bool { return len(r.Problems) == 0 }
+
+func (r *Report) addf(format string, args ...any) {
+	if len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// take adds what reading the pages found.
+func (r *Report) take(found *inspector) {
+	r.Events, r.Ongoing, r.Waiting, r.Parked = found.events, found.ongoing, found.waiting, found.parked
+	for _, p := range found.all() {
+		r.addf("%s", p)
+	}
+}

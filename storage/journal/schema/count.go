@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/guard"
+)
+
+// Create makes the buckets of a new file, and says of what form it is.
+func Create(tx *bolt.Tx) error {
+	for _, name := range Buckets {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(Format).Put(KeyVersion, []byte{Version})
+}
+
+// Keys counts a bucket's keys, walking it.
+func Keys(b *bolt.Bucket) int {
+	n := 0
+	c := b.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
+}
+
+// Count is the number of events in the journal.
+func Count(tx *bolt.Tx) int {
+	if n := guard.Bucket(tx, Format).Get(KeyCount); len(n) == 8 {
+		return int(binary.BigEndian.Uint64(n))
+	}
+	return 0
+}
+
+// AddEvents changes what Count says. Whoever ends a transaction calls it with Stored.
+func (t *Tx) AddEvents(n int) error {
+	if n == 0 {
+		return nil
+	}
+	format := t.Bucket(Format)
+	if old := format.Get(KeyCount); len(old) == 8 {
+		n += int(binary.BigEndian.Uint64(old))
+	}
+	return format.Put(KeyCount, SequenceKey(uint64(n)))
+}
+
+// Noted is how many entries wait and are parked, as the file says. ok is false where it does not,
+// or where a program that does not note it has changed the outbox since: then CountQueues counts.
+func Noted(tx *bolt.Tx) (waiting, parked int, ok bool) {
+	v := guard.Bucket(tx, Format).Get(KeyTally)
+	if len(v) != tallyBytes || !bytes.Equal(v[16:], outboxMark(tx)) {
+		return 0, 0, false
+	}
+	return int(binary.BigEndian.Uint64(v)), int(binary.BigEndian.Uint64(v[8:])), true
+}
+
+// CountQueues is how many entries wait and are parked. It walks both, which takes minutes for
+// millions on a cold disk.
+func CountQueues(tx *bolt.Tx) (waiting, parked int) {
+	return Keys(guard.Bucket(tx, Outbox)), Keys(guard.Bucket(tx, Parked))
+}
+
+const tallyBytes = 4 * 8
+
+// outboxMark changes with the outbox.
+func outboxMark(tx *bolt.Tx) []byte {
+	mark := SequenceKey(guard.Bucket(tx, Outbox).Sequence())
+	return append(append(mark, guard.Bucket(tx, Format).Get(KeyLow)...), make([]byte, 8)...)[:16]
+}
+
+// NoteQueues notes for Noted how many wait and are parked now. Whoever ends a transaction calls it.
+func (t *Tx) NoteQueues(waiting, parked int) error {
+	v := append(append(SequenceKey(uint64(waiting)), SequenceKey(uint64(parked))...), outboxMark(t.Tx)...)
+	format := t.Bucket(Format)
+	if bytes.Equal(format.Get(KeyTally), v) {
+		return nil
+	}
+	return format.Put(KeyTally, v)
+}

@@ -1,0 +1,26 @@
+package schema
+
+import "errors"
+
+// Keys of the format bucket.
+var (
+	KeyVersion = []byte("version") // one byte: Version
+	KeyClean   = []byte("clean")   // present if the journal was closed in good order
+	KeyLow     = []byte("low")     // sequence: every event with a lower one has left the outbox
+	KeyCount   = []byte("count")   // number of events
+	// how many wait and are parked, with the outbox's sequence and low of that moment, 8 bytes each
+	KeyTally = []byte("tally")
+	KeyProbe = []byte("probe") // zeros, for a moment: whether there is room is tried by it
+)
+
+// Version is that of the form that this package writes and reads. Version 1 had no length classes
+// and no count; Open makes a new file of it.
+const Version = 2
+
+var (
+	// ErrNewer says that a newer version of the program wrote a file.
+	ErrNewer = errors.New("the journal was written by a newer version of this program: install that version, or move " +
+		"the file away")
+	// ErrOlder says that a file is sound as far as it was looked at, but of an older form.
+	ErrOlder = errors.New("the journal's file has an older form")
+)
