@@ -64,6 +64,7 @@ func (l *Library) open(c Codec, options [][2]string) (*Decoder, error) {
 			return nil, fmt.Errorf("set %s of decoder %s: %w", o[0], c, l.err(code))
 		}
 	}
+	d.bound()
 	if code := l.calls.openContext(d.ctx, codec, nil); code < 0 {
 		d.Close()
 		return nil, fmt.Errorf("open decoder %s: %w", c, l.err(code))
@@ -180,16 +181,6 @@ func (d *Decoder) fullRange() bool {
 	const rangeJPEG = 2 // AVCOL_RANGE_JPEG
 	var v int64
 	return d.lib.calls.optGetInt(d.ctx, "color_range", 0, &v) >= 0 && v == rangeJPEG
-}
-
-// Delay is how many pictures libavcodec holds back, at most, to bring them into their order. It
-// learns that from the stream.
-func (d *Decoder) Delay() int {
-	var v int64
-	if d.lib.calls.optGetInt(d.ctx, "has_b_frames", 0, &v) < 0 {
-		return 0
-	}
-	return int(v)
 }
 
 // Close frees the decoder and the frames that it keeps; others stay valid until they are closed.

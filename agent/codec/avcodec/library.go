@@ -27,10 +27,13 @@ type Library struct {
 	Path    string // of the file, as the kernel mapped it; "" if unknown
 	Version string // for example "59.37.100"
 
-	calls     calls
-	symbols   map[string]uintptr
-	ptsOffset uintptr         // of AVFrame.pts; 0: not where expected, times are kept beside
-	failed    map[Codec]error // why a codec is not served
+	calls       calls
+	symbols     map[string]uintptr
+	getBufferAt uintptr         // of AVCodecContext.get_buffer2
+	getBuffer   uintptr         // what it is set to
+	budgetCalls unsafe.Pointer  // what that calls, where it is in C
+	ptsOffset   uintptr         // of AVFrame.pts; 0: not where expected, times are kept beside
+	failed      map[Codec]error // why a codec is not served
 }
 
 // calls are the functions used, as Go functions.
@@ -50,6 +53,11 @@ type calls struct {
 	allocFrame     func() unsafe.Pointer
 	freeFrame      func(frame *unsafe.Pointer)
 	unrefFrame     func(frame unsafe.Pointer)
+	getBuffer      func(ctx, frame unsafe.Pointer, flags int32) int32
+	planeBuffer    func(frame unsafe.Pointer, plane int32) unsafe.Pointer
+	ref            func(buffer unsafe.Pointer) unsafe.Pointer
+	unref          func(buffer *unsafe.Pointer)
+	references     func(buffer unsafe.Pointer) int32
 	optSet         func(obj unsafe.Pointer, name, value string, flags int32) int32
 	optGetInt      func(obj unsafe.Pointer, name string, flags int32, out *int64) int32
 	strError       func(code int32, buf *byte, size uintptr) int32
@@ -132,6 +140,9 @@ func load(dir string, major int) (*Library, error) {
 	}
 	lib.Path = mappedPath(fmt.Sprintf("libavcodec.so.%d", major))
 	lib.calls.logSetLevel(logQuiet)
+	if err := lib.findBudget(); err != nil {
+		return nil, err
+	}
 	return lib, nil
 }
 
@@ -163,6 +174,11 @@ func (l *Library) bind(codec, util uintptr) error {
 		{util, "av_frame_alloc", &c.allocFrame},
 		{util, "av_frame_free", &c.freeFrame},
 		{util, "av_frame_unref", &c.unrefFrame},
+		{codec, "avcodec_default_get_buffer2", &c.getBuffer},
+		{util, "av_frame_get_plane_buffer", &c.planeBuffer},
+		{util, "av_buffer_ref", &c.ref},
+		{util, "av_buffer_unref", &c.unref},
+		{util, "av_buffer_get_ref_count", &c.references},
 		{util, "av_opt_set", &c.optSet},
 		{util, "av_opt_get_int", &c.optGetInt},
 		{util, "av_strerror", &c.strError},

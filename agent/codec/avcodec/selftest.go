@@ -74,6 +74,8 @@ func (l *Library) run(t test, each func(i int, f *Frame)) error {
 		return err
 	}
 	defer dec.Close()
+	budget := &dec.shared.Budget
+	budget.Most, budget.Eighths = 1<<20, 12
 	var frames []*Frame
 	defer func() {
 		for _, f := range frames {
@@ -100,6 +102,11 @@ func (l *Library) run(t test, each func(i int, f *Frame)) error {
 			return fmt.Errorf("test clip of %s: picture %d: %w", t.codec, i, err)
 		}
 		each(i, f)
+	}
+	const picture = testSize * testSize * 12 / 8
+	if budget.Bytes < picture || budget.Bytes > int64(len(t.luma)+1)*picture {
+		return fmt.Errorf("test clip of %s: its pictures count as %d bytes, not some times %d", t.codec, budget.Bytes,
+			picture)
 	}
 	return nil
 }

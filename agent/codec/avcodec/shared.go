@@ -1,6 +1,7 @@
 package avcodec
 
 import (
+	"math"
 	"unsafe"
 
 	"vmsbridge/agent/codec/planar"
@@ -82,6 +83,7 @@ func (d *Decoder) forget() {
 	for i := range d.shared.Spare {
 		d.lib.free(&d.shared.Spare[i])
 	}
+	d.lib.release(&d.shared.Budget, math.MaxInt32)
 	*d.shared = steady.Stream{}
 }
 

@@ -95,7 +95,6 @@ func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 	d.pending = nil
 	shared := d.video.Shared()
 	shared.Ready = 0 // unless all is well, below
-	var largest Picture
 	for _, f := range frames {
 		p, ferr := d.picture(f)
 		if ferr != nil {
@@ -104,15 +103,12 @@ func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 			continue
 		}
 		pictures = append(pictures, p)
-		if p.Width*p.Height > largest.Width*largest.Height {
-			largest = p
-		}
 		w, h := d.lumaSize(p.Width, p.Height)
 		d.video.Expect(f, w, h)
 		d.video.Keep(f)
 	}
-	if err == nil {
-		err = d.delivers(len(frames), largest)
+	if more := d.delivers(); more != nil {
+		err = more // what libavcodec says comes of it
 	}
 	if err != nil {
 		if len(pictures) > maxPending {

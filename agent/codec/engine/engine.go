@@ -171,6 +171,9 @@ func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
 	if d.video, err = lib.NewDecoder(codecOf[f]); err != nil {
 		return nil, err
 	}
+	if d.most != 0 {
+		d.bound()
+	}
 	return d, nil
 }
 

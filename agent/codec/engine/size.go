@@ -14,6 +14,7 @@ type demand struct {
 	references    int   // pictures that the decoder keeps to refer to
 	bytes         int64 // of memory, for all pictures that are there at one time
 	picture       int64 // of one
+	eighths       int   // of a byte for a pixel
 }
 
 // fits looks at the parameter sets in an access unit before libavcodec does, which would take
@@ -30,9 +31,10 @@ func (d *Decoder) fits(au []byte) error {
 			continue
 		}
 		if d.asked, d.refused = need, nil; need.bytes > d.most {
-			d.refused = d.tooMuch(need, "to refer to")
+			d.refused = d.tooMuch(need, "to refer to", d.most)
 			break
 		}
+		d.bound()
 	}
 	if d.refused != nil {
 		d.video.Shared().Ready = 0
@@ -40,39 +42,41 @@ func (d *Decoder) fits(au []byte) error {
 	return d.refused
 }
 
-func (d *Decoder) tooMuch(need demand, why string) error {
+func (d *Decoder) tooMuch(need demand, why string, most int64) error {
 	return &UnsupportedError{Format: d.format,
 		Reason: fmt.Sprintf("its pictures of %dx%d with %d %s take %d MB of memory, and this machine allows a stream "+
-			"%d MB", need.width, need.height, need.references, why, need.bytes>>20, d.most>>20),
+			"%d MB", need.width, need.height, need.references, why, need.bytes>>20, most>>20),
 		Hint: "set the camera to a smaller picture or fewer reference frames, or use its second stream"}
 }
 
-// block is how far a picture may differ from what is asked for: by its cropping, in blocks of the
-// largest size.
-const block = 64
+// bound is the memory that the stream's pictures may take: more than its parameter sets ask for, as
+// libavcodec keeps some while they wait for their order, but not all that the machine allows if it
+// asks for little.
+func (d *Decoder) bound() {
+	b := &d.video.Shared().Budget
+	most := d.most
+	if d.asked.bytes > 0 {
+		most = min(max(leastBytes, 2*d.asked.bytes), d.most/2*3)
+	}
+	b.Most, b.Eighths = most, int32(max(d.asked.eighths, eighths(1, 0)))
+}
 
-// delivers looks at how many pictures came out, and the largest, where that is more than the
-// parameter sets asked for: it is larger, of sets that only libavcodec could read, or none comes
-// out, as they wait for their order, for which libavcodec keeps up to 16 whatever the sets say. A
-// stream that takes too much is refused until it sends other sets, and what it holds is freed.
-func (d *Decoder) delivers(n int, largest Picture) error {
-	if d.most == 0 {
+// leastBytes is what every stream may take, unless the machine allows less.
+const leastBytes = 128 << 20
+
+// delivers looks whether libavcodec wanted more memory for pictures than the stream may take,
+// whatever its parameter sets say: its pictures are larger, wait for their order, or refer to
+// others that were never sent, which libavcodec makes up. The stream is refused until it sends
+// parameter sets again, and what it holds is freed.
+func (d *Decoder) delivers() error {
+	b := &d.video.Shared().Budget
+	if b.Denied == 0 {
 		return nil
 	}
-	if w, h := largest.Width, largest.Height; w >= d.asked.width+block || h >= d.asked.height+block {
-		if need := demanded(w, h, maxReferences, 1, 0); need.bytes > d.most {
-			return d.refuse(d.tooMuch(need, "to refer to at most, as its parameter sets cannot be read,"))
-		}
-	}
-	if n > 0 {
-		return nil
-	}
-	if delay := d.video.Delay(); delay > d.asked.references {
-		if need := d.asked.with(delay); need.bytes > d.most {
-			return d.refuse(d.tooMuch(need, "that wait for their order"))
-		}
-	}
-	return nil
+	need := demanded(int(b.DeniedWidth), int(b.DeniedHeight), 0, 1, 0)
+	need.references, need.bytes = int(b.Denied), max(need.picture, b.Bytes+need.picture)
+	b.Denied = 0
+	return d.refuse(d.tooMuch(need, "at one time", b.Most))
 }
 
 // refuse ends the stream, and frees what libavcodec holds of it.
@@ -82,6 +86,7 @@ func (d *Decoder) refuse(why error) error {
 	for _, f := range frames {
 		f.Close()
 	}
+	d.video.Release()
 	return why
 }
 
@@ -166,8 +171,16 @@ func demanded(w, h, references int, chroma, moreBits uint32) demand {
 	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 {
 		return d // libavcodec refuses it
 	}
-	// In eighths of a byte for a pixel: the samples, and libavcodec's tables of what moved where.
-	samples := map[uint32]int64{0: 8, 1: 12, 2: 16, 3: 24}[chroma]
+	d.eighths = eighths(chroma, moreBits)
+	d.picture = int64(w) * int64(h) / 8 * int64(d.eighths)
+	d.bytes = d.picture * int64(d.references+1+kept)
+	return d
+}
+
+// eighths is the memory for a pixel in eighths of a byte: the samples, and libavcodec's tables of
+// what moved where.
+func eighths(chroma, moreBits uint32) int {
+	samples := map[uint32]int{0: 8, 1: 12, 2: 16, 3: 24}[chroma]
 	if samples == 0 {
 		samples = 24
 	}
@@ -175,13 +188,5 @@ func demanded(w, h, references int, chroma, moreBits uint32) demand {
 		samples *= 2
 	}
 	const tables = 5
-	d.picture = int64(w) * int64(h) / 8 * (samples + tables)
-	return d.with(d.references)
-}
-
-// with is the same of so many pictures that are kept to refer to, or wait.
-func (d demand) with(references int) demand {
-	d.references = references
-	d.bytes = d.picture * int64(references+1+kept)
-	return d
+	return samples + tables
 }

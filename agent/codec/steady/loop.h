@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KEPT = 4, SPARES = 2, MAX_SET = 512, MAX_STREAMS = 256, MAX_FRAMES = 32, MAX_UNITS = 4096, MAX_BODY = 1 << 20 };
+enum { KEPT = 4, SPARES = 2, MAX_SET = 512, MAX_STREAMS = 256, MAX_FRAMES = 32, MAX_UNITS = 4096, MAX_HELD = 64, MAX_BODY = 1 << 20 };
 
 struct picture {
 	void *frame;
@@ -10,11 +10,32 @@ struct picture {
 	int32_t full, unused;
 };
 
+struct budget_functions {
+	int (*get_buffer)(void *context, void *frame, int flags);
+	void *(*plane_buffer)(const void *frame, int plane);
+	void *(*ref)(const void *buffer);
+	void (*unref)(void **buffer);
+	int (*references)(const void *buffer);
+};
+
+struct held {
+	void *buffer;
+	int64_t bytes;
+};
+
+struct budget {
+	const struct budget_functions *calls;
+	int64_t most, bytes;
+	int32_t eighths, holds, denied, denied_width, denied_height, unused;
+	struct held held[MAX_HELD];
+};
+
 struct stream {
 	void *context, *packet, *spare[SPARES];
 	struct picture last[KEPT];
 	int32_t spares, next, codec, ready, width, height, format, full, luma_width, luma_height, set_bytes;
 	uint8_t set[MAX_SET];
+	struct budget budget;
 };
 
 struct functions {
@@ -51,7 +72,10 @@ struct loop {
 };
 
 enum { LEAVE, FINISH, LOOK, BROKEN };
-enum { offsetof_set = offsetof(struct stream, set) };
+enum {
+	offsetof_set = offsetof(struct stream, set),
+	offsetof_held = offsetof(struct budget, held),
+};
 
 struct loop *loop_new(int in, int out, struct functions f);
 void loop_free(struct loop *l);
@@ -59,5 +83,7 @@ int loop_next(struct loop *l);
 int loop_add(struct loop *l, uint32_t number, struct stream *s);
 void loop_remove(struct loop *l, uint32_t number);
 size_t loop_take(struct loop *l, void *to, size_t most);
+// What AVCodecContext's get_buffer2 is to be, with the stream as its opaque.
+uintptr_t budget_function(void);
 // The average of boxes, as package planar defines it; full 0 expands the range. 0: not done.
 int loop_reduce(uint8_t *to, int w, int h, const uint8_t *from, int stride, int width, int height, int full);

@@ -3,6 +3,7 @@
 package steady
 
 // #cgo CFLAGS: -O3
+// #include <stdlib.h>
 // #include "loop.h"
 import "C"
 
@@ -106,6 +107,15 @@ func (l *Loop) Close() {
 	C.loop_free(l.c)
 }
 
+// NewBudget is what a stream's budget calls, and the function that libavcodec is to ask for the
+// memory of pictures. It is not freed: there is one for a library.
+func NewBudget(f BudgetFunctions) (calls unsafe.Pointer, getBuffer uintptr) {
+	addresses := []uintptr{f.GetBuffer, f.PlaneBuffer, f.Ref, f.Unref, f.References}
+	calls = C.calloc(1, C.sizeof_struct_budget_functions)
+	copy(unsafe.Slice((*uintptr)(calls), len(addresses)), addresses)
+	return calls, uintptr(C.budget_function())
+}
+
 // reduce is for tests.
 func reduce(to []byte, w, h int, from []byte, stride, width, height int, full bool) bool {
 	f := C.int(0)
@@ -120,3 +130,4 @@ func reduce(to []byte, w, h int, from []byte, stride, width, height int, full bo
 var _ = [1]struct{}{}[unsafe.Sizeof(Stream{})-unsafe.Sizeof(C.struct_stream{})]
 var _ = [1]struct{}{}[unsafe.Sizeof(Picture{})-unsafe.Sizeof(C.struct_picture{})]
 var _ = [1]struct{}{}[unsafe.Offsetof(Stream{}.Set)-C.offsetof_set]
+var _ = [1]struct{}{}[unsafe.Offsetof(Stream{}.Budget.Held)-C.offsetof_held]

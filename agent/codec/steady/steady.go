@@ -44,6 +44,35 @@ type Stream struct {
 	LumaWidth, LumaHeight int32
 	SetBytes              int32 // of Set; 0: none is known
 	Set                   [MaxSet]byte
+	Budget                Budget
+}
+
+// MaxHeld is how many pictures a decoder may have at one time, those that somebody else uses too.
+const MaxHeld = 64
+
+// Budget bounds the memory of a decoder's pictures. Each is counted when libavcodec asks for its
+// memory, until nobody has it any more: what a stream promises does not matter.
+type Budget struct {
+	Calls   unsafe.Pointer // of NewBudget; nil where Go serves libavcodec
+	Most    int64          // bytes; 0: no limit, and nothing is counted
+	Bytes   int64          // of the pictures that are held
+	Eighths int32          // of a byte for a pixel
+	Holds   int32          // how many there are in Held
+	// Denied is how many pictures there would have been with the one that was refused; 0: none was.
+	Denied, DeniedWidth, DeniedHeight int32
+	_                                 int32
+	Held                              [MaxHeld]Held
+}
+
+// Held is a picture's memory, with a reference of the budget's own.
+type Held struct {
+	Buffer unsafe.Pointer
+	Bytes  int64
+}
+
+// BudgetFunctions are addresses of libavcodec's functions.
+type BudgetFunctions struct {
+	GetBuffer, PlaneBuffer, Ref, Unref, References uintptr
 }
 
 // Picture is one that stays for stills. Frame is nil where there is none.
