@@ -34,7 +34,8 @@ func (a *Agent) Status() health.Report {
 	a.api.Report(&r)
 	a.decoders.Report(&r)
 	r.Disk.Slow = a.timer.Report(time.Now())
-	r.Clock, r.ClockProblem = health.ClockReport(a.clock.State()), a.clock.Problem()
+	now := a.clock.State()
+	r.Clock, r.ClockProblem, r.ClockBeside = health.ClockReport(now), a.clock.Problem(), health.ClockBeside(now)
 	r.Homes = a.outbound.Status()
 	r.Judge()
 	return r

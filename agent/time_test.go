@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/health"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
@@ -45,16 +46,24 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 	t.Run("an hour late, then a step forward", untrueFirst(-hour, sync))
 	t.Run("an hour early, then a step back", untrueFirst(hour, sync))
 	for name, by := range map[string]time.Duration{"true, an hour forward and back": hour,
-		"true, an hour back and forward": -hour} {
+		"true, an hour back and forward": -hour, "true, a day forward and back": 24 * hour,
+		"true, a day back and forward": -24 * hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := w.box(t, &quartz{id: "a", booted: time.Now(), synced: true})
 			stop := b.start()
 			b.moves()
+			require.Empty(t, clockProblems(b.agent))
 			b.m.set(by, false)
+			b.eventually("status to tell of the step", func() bool { return len(clockProblems(b.agent)) == 1 })
+			told := clockProblems(b.agent)[0]
+			way := map[bool]string{true: " ahead of", false: " behind"}[by > 0]
+			require.Contains(t, told.Text, by.Abs().String()+way)
+			require.Contains(t, told.Hint, "NTP")
 			b.rests(1)
 			b.moves()
 			b.m.set(0, true)
+			b.eventually("status to tell of it no more", func() bool { return len(clockProblems(b.agent)) == 0 })
 			b.rests(2)
 			b.told(2)
 			stop()
@@ -151,6 +160,16 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 		require.NotZero(t, uncertain)
 		v.within(t)
 	})
+}
+
+// clockProblems are those that status tells of the clock.
+func clockProblems(a *Agent) (found []health.Problem) {
+	for _, p := range a.Status().Problems {
+		if p.Kind == health.Clock {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // A camera's own clock is 4800 ppm slow, in seconds what others are in hours. Its pictures' times

@@ -76,6 +76,7 @@ type Clock struct {
 	source   Source
 	since    time.Time
 	lastStep Step
+	beside   time.Duration
 	steps    int
 	unplaced int
 	unmoved  bool // some records are still of an era that is over: jobs
@@ -174,8 +175,11 @@ type State struct {
 	Era      uint32    // of what is recorded now, 0 if the clock is true
 	Steps    int       // changes of the time by more than a second since the start
 	LastStep Step      // zero if there was none
-	Unplaced int       // events of boots that ended without a true time; they are placed roughly
-	Unmoved  bool      // the clock is true, and some records of before have not got their right times yet
+	// Beside is by how much the machine's clock is ahead of the time that the bridge goes by,
+	// because it was set and nothing vouches for that; 0 if it is not.
+	Beside   time.Duration
+	Unplaced int  // events of boots that ended without a true time; they are placed roughly
+	Unmoved  bool // the clock is true, and some records of before have not got their right times yet
 }
 
 // State says how the clock is.
@@ -183,7 +187,7 @@ func (c *Clock) State() State {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	s := State{Source: c.source, Since: c.since, Era: c.era, Steps: c.steps, LastStep: c.lastStep, Unplaced: c.unplaced,
-		Unmoved: c.unmoved}
+		Unmoved: c.unmoved, Beside: c.beside}
 	if c.source == Waiting {
 		s.WhyNot = c.whyNot
 	}

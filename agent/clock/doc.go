@@ -24,7 +24,8 @@
 // program was built, nor before what the bridge already knew to be true, and agrees with the
 // service, if that is known by TLS. Once true, it goes on being so until the next boot: a step that
 // the kernel does not vouch for is not followed at once, nor is the clock doubted because NTP is
-// away for a day. What was recorded while it was true keeps its time, whatever comes.
+// away for a day; State.Beside says meanwhile how far the machine's clock is off. What was recorded
+// while it was true keeps its time, whatever comes.
 //
 // While the clock is untrue, the scale goes by the oscillator's own rate, as it was measured when
 // the clock was true (rate.go), so that the first record of a long era is as right as its last.

@@ -146,6 +146,7 @@ func (c *Clock) follow(r Reading) {
 			c.setSource(Kernel)
 		}
 		c.stepped = false
+		c.setBeside(0)
 		return
 	case r.Synced:
 		c.step(moment, diff, Kernel)
@@ -159,7 +160,9 @@ func (c *Clock) follow(r Reading) {
 	}
 	if c.stepped && r.Boot-c.stepAt >= patience && c.implausible(r) == "" {
 		c.step(moment, diff, Set)
+		return
 	}
+	c.setBeside(diff)
 }
 
 // step says that from a moment on the true time is another one. What was recorded before keeps its
@@ -167,7 +170,7 @@ func (c *Clock) follow(r Reading) {
 func (c *Clock) step(moment time.Time, diff time.Duration, s Source) {
 	c.mu.Lock()
 	c.scale.step(moment, diff)
-	c.source = s
+	c.source, c.beside = s, 0
 	step := c.noteStep(c.scale.at(moment), diff, s, 0)
 	base := c.currentBase() + c.scale.by()
 	c.mu.Unlock()
@@ -184,6 +187,12 @@ func (c *Clock) setSource(s Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.source = s
+}
+
+func (c *Clock) setBeside(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.beside = by
 }
 
 // noteStep counts a step of more than a second. c.mu is held.

@@ -37,6 +37,10 @@ var checks = []check{
 	{Damage, "some stills were found damaged", lookAtDamage, one(func(r *Report) string { return r.Stills.Damaged })},
 	{Clock, "the clock is not known to be true, events wait", "see that the machine gets the time (NTP), or set it",
 		one(func(r *Report) string { return r.ClockProblem })},
+	{Clock, "the machine's clock was set to another time than the bridge goes by",
+		"see that the machine gets the time (NTP: timedatectl), or set it right; a plausible time that stays is " +
+			"believed after clock.wait",
+		one(func(r *Report) string { return r.ClockBeside })},
 	{SignIn, "", "", serviceRefuses},
 	{Service, "", "", serviceFails},
 	{Cameras, "not all cameras are online: the log and /api/v3.0/cameras?include=status say which",

@@ -80,6 +80,8 @@ type Report struct {
 	Clock           any                   `json:"clock,omitempty"`
 	// ClockProblem is why the clock is not believed; "" if it is.
 	ClockProblem string `json:"-"`
+	// ClockBeside is why the machine shows another time than the bridge; "" if it does not.
+	ClockBeside string `json:"-"`
 }
 
 // Config is what became of the configuration file.

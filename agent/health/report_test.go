@@ -98,7 +98,8 @@ func TestTheTableOfChecks(t *testing.T) {
 		Outbox: Outbox{Parked: 1}, Disk: Space{Path: "secret-here", Free: 1, Total: 100, Least: 50, Slow: &Slow{}},
 		Stills: Stills{Damaged: "secret-here"}, Journal: Events{Damaged: "secret-here", Failing: "secret-here",
 			Remedy: "free space"},
-		Users: Users{Damaged: "secret-here", Shut: "secret-here"}, ClockProblem: "secret-here",
+		Users:        Users{Damaged: "secret-here", Shut: "secret-here"},
+		ClockProblem: "secret-here", ClockBeside: "secret-here",
 		Decoders: codec.Capabilities{H264: bad, H265: bad, JPEG: bad}, DecodersKnown: true,
 		DecodersProblem: "secret-here",
 		Homes:           []delivery.SinkStatus{{Name: "secret-here", Problem: "the broker is secret-here"}}}
