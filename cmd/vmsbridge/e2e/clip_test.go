@@ -119,6 +119,7 @@ func rtspServer(t *testing.T, user, password string, files map[string]string) in
 // not ours, in all codecs, over both transports, with digest sign-in, becomes events at the service
 // and images for them.
 func TestClipFromAForeignServer(t *testing.T) {
+	t.Parallel()
 	video, labels := clip(t)
 	asShipped(t)
 	const user, password = "vms user", `p@ss:w/rd "%ü`

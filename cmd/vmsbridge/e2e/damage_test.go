@@ -24,6 +24,7 @@ import (
 
 // TestDamagedFiles starts both programs on files of theirs that were damaged in any way.
 func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
 	rounds := 40
 	if testing.Short() {
 		rounds = 6

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,17 +51,37 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// asShipped makes the rest of the test use programs without the race detector, for figures that
-// users would see.
+// shipped is the folder of the programs without the race detector, built when somebody first asks.
+var shipped = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(bin, "shipped")
+	return dir, errors.Join(os.MkdirAll(dir, 0o700), harness.Build(dir, false, "vmsbridge", "vmscloud", "camsim"))
+})
+
+// usesShipped holds the names of the tests that use the programs of shipped.
+var usesShipped sync.Map
+
+// asShipped makes the rest of the test and its parts use programs without the race detector, for
+// figures that users would see.
 func asShipped(t *testing.T) {
 	t.Helper()
-	if !harness.Race {
+	if !harness.Race || os.Getenv("VMSBRIDGE_TEST_PROGRAMS") != "" {
 		return
 	}
-	dir, before := t.TempDir(), bin
-	require.NoError(t, harness.Build(dir, false, "vmsbridge", "vmscloud", "camsim"))
-	bin = dir
-	t.Cleanup(func() { bin = before })
+	_, err := shipped()
+	require.NoError(t, err)
+	usesShipped.Store(t.Name(), true)
+}
+
+// programs is the folder of the programs that a test uses.
+func programs(t *testing.T) string {
+	t.Helper()
+	test, _, _ := strings.Cut(t.Name(), "/")
+	if _, ok := usesShipped.Load(test); !ok {
+		return bin
+	}
+	dir, err := shipped()
+	require.NoError(t, err)
+	return dir
 }
 
 // program is a running process whose output is kept for the test's failure and for waiting.
@@ -80,7 +101,7 @@ func start(t *testing.T, name string, args ...string) *program {
 	t.Helper()
 	path := name
 	if !strings.Contains(name, "/") {
-		path = filepath.Join(bin, name)
+		path = filepath.Join(programs(t), name)
 	}
 	return startCommand(t, exec.Command(path, args...))
 }
@@ -178,7 +199,7 @@ func try(t *testing.T, name string, args ...string) (stdout, stderr string, code
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(programs(t), name), args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -25,7 +25,7 @@ func emptyBridge(t *testing.T) (dir, address string, p *program) {
 		t.Skip("this machine has a bridge's configuration: move /etc/vmsbridge/vmsbridge.yaml away to run this")
 	}
 	dir, port := t.TempDir(), harness.Port(t)
-	cmd := exec.Command(filepath.Join(bin, "vmsbridge"), "run", "--listen", fmt.Sprintf("127.0.0.1:%d", port))
+	cmd := exec.Command(filepath.Join(programs(t), "vmsbridge"), "run", "--listen", fmt.Sprintf("127.0.0.1:%d", port))
 	cmd.Dir = dir
 	p = startCommand(t, cmd)
 	p.line("the page for people", 30*time.Second)

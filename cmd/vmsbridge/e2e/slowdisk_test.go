@@ -60,7 +60,7 @@ func startWatched(t *testing.T, how, name string, args ...string) (p *program, l
 	theirs := os.NewFile(uintptr(pair[1]), "listener")
 	self, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.Command(self, append([]string{filepath.Join(bin, name)}, args...)...)
+	cmd := exec.Command(self, append([]string{filepath.Join(programs(t), name)}, args...)...)
 	cmd.Env = append(os.Environ(), watched+"="+how)
 	cmd.ExtraFiles = []*os.File{theirs}
 	p = startCommand(t, cmd)

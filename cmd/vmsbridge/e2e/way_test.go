@@ -57,7 +57,7 @@ func TestTheWholeWay(t *testing.T) {
 // decodable are the codecs that the program under test decodes here.
 func decodable(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), filepath.Join(bin, "vmsbridge"), "version", "--json").Output()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(programs(t), "vmsbridge"), "version", "--json").Output()
 	require.NoError(t, err)
 	var v struct {
 		Decoders map[string]struct{ OK bool }
