@@ -58,7 +58,7 @@ func (a *API) handlers() error {
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
 	a.webRoutes(mux)
-	mux.Handle("/", web.Handler())
+	mux.Handle("/", web.Handler(web.Bridge))
 	a.http = server.NewHTTP(mux, o.Log)
 	a.http.RegisterOnShutdown(a.feed.Close) // it would wait for streams
 	if o.Config().API.TLS.Cert != "" {

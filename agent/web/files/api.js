@@ -1,5 +1,6 @@
-// Asking the bridge: sign-in, the interface, the stream of changes. Whoever signed in as a user is known by the browser's cookie,
-// in all tabs; a token of the configuration stays with its tab.
+// Asking the server: sign-in, the interface, streams. Whoever signed in as a user is known by the browser's cookie, in all tabs; a
+// token stays with its tab.
+import * as side from "./side.js";
 
 let bearer = sessionStorage.getItem("token") || "";
 let byToken = bearer !== "";
@@ -14,12 +15,30 @@ async function words(answer) {
     const body = JSON.parse(text);
     return body.message || body.error_description || answer.statusText;
   } catch {
-    return text.slice(0, 200) || "The bridge answered " + answer.status + ".";
+    return text.slice(0, 200) || "The server answered " + answer.status + ".";
   }
 }
 
 const post = (path, body, type) => fetch(path, { method: "POST", body, headers: type ? { "Content-Type": type } : {}, credentials: "same-origin" });
 const json = (path, body) => post(path, JSON.stringify(body), "application/json");
+
+// call asks the server; a session's token that ended is renewed once. What is not answered well is an Error with the answer's words
+// and its status, or Refused where another sign-in is wanted.
+async function call(path, options = {}, again = true) {
+  const answer = await fetch(path, { cache: "no-store", credentials: "same-origin", ...options, headers: { Authorization: "Bearer " + bearer, ...options.headers } });
+  if (answer.ok) return answer;
+  if (answer.status === 401) {
+    if (again && !byToken && await resume()) return call(path, options, false);
+    throw new Refused(await words(answer));
+  }
+  throw Object.assign(new Error(await words(answer)), { status: answer.status });
+}
+
+function address(path, query) {
+  const url = new URL(path, document.baseURI);
+  for (const [key, value] of Object.entries(query)) for (const v of [value].flat()) url.searchParams.append(key, v);
+  return url;
+}
 
 // resume takes up the session that the browser has, if it has one.
 export async function resume() {
@@ -28,26 +47,39 @@ export async function resume() {
     if (!answer.ok) return false;
     bearer = (await answer.json()).access_token;
   }
-  const session = await fetch("api/v3.0/media/session", { headers: auth(), credentials: "same-origin", cache: "no-store" });
-  if (session.status === 401) { forget(); throw new Refused("This token is not known here. Is it one of api.tokens in the configuration?"); }
-  if (!session.ok) { const why = await words(session); forget(); throw new Error(why); }
+  try { await call("api/v3.0/media/session", {}, false); } catch (e) {
+    forget();
+    throw e instanceof Refused ? new Refused("This token is not known here. " + side.tokens) : e;
+  }
   return true;
 }
 
-// signIn signs a user in. It answers true if a code is needed that was not given.
+// authenticate is the first step of signing in: undefined, or what a code can be sent to where one is needed.
 let ticket;
-export async function signIn(user, password, code) {
+export async function authenticate(user, password) {
   if (!user || !password) throw new Refused("Give both a user name and a password.");
-  if (!code || !ticket) {
-    const first = await json("g/aaa/authenticate", { username: user, password });
-    if (!first.ok) throw new Refused(first.status === 429 ? await words(first) : "The user name or the password is not right: " + await words(first));
-    ticket = await first.json();
-    if (ticket.two_factor_authentication_code) return true;
-  }
-  const second = await json("g/aaa/authorize", code ? { token: ticket.token, two_factor_authentication_code: code } : { token: ticket.token });
-  ticket = undefined;
-  if (!second.ok) throw new Refused(await words(second));
-  return !await resume();
+  const answer = await json("g/aaa/authenticate", { username: user, password });
+  if (!answer.ok) throw new Refused((answer.status === 401 ? "The user name or the password is not right: " : "") + await words(answer));
+  return entered(answer);
+}
+
+// entered is what comes of an answer that signs in, or says that a code is needed.
+async function entered(answer) {
+  const t = await answer.json();
+  ticket = t.token;
+  return t.two_factor_authentication_code || (ticket ? authorize() : resume().then(() => undefined));
+}
+
+export async function sendCode(type) {
+  const answer = await json("g/aaa/two_factor_authenticate", { token: ticket, two_factor_authentication_type: type });
+  if (!answer.ok) throw new Refused(await words(answer));
+}
+
+// authorize is the second step. After a wrong code another one may be given.
+export async function authorize(code) {
+  const answer = await json("g/aaa/authorize", code ? { token: ticket, two_factor_authentication_code: code } : { token: ticket });
+  if (!answer.ok) throw Object.assign(new Refused(await words(answer)), { again: answer.status === 406 });
+  await resume();
 }
 
 export async function withToken(token) {
@@ -57,14 +89,28 @@ export async function withToken(token) {
   await resume();
 }
 
-// begin sets the first user's password with the bridge's code, and signs in.
+// begin sets a password with a code that can be used once, and signs in as authenticate does.
 export async function begin(code, password) {
   const answer = await post("g/aaa/reset_password", new URLSearchParams({ token: code, password }));
-  if (!answer.ok) throw new Refused("The code does not open: " + await words(answer) + " A new start of the bridge makes a new one.");
-  return signIn("admin@localhost", password);
+  if (!answer.ok) throw new Refused("The code does not open: " + await words(answer) + " " + side.codes);
+  return entered(answer);
 }
 
-export const firstTime = async () => (await fetch("web/begin", { cache: "no-store" })).json().then((b) => b.firstUser, () => false);
+// validate confirms an account that somebody opened, and signs in as authenticate does.
+export async function validate(id, token) {
+  const answer = await json("g/aaa/validate_account", { id, token });
+  if (!answer.ok) throw new Refused("The link does not open: " + await words(answer));
+  return entered(answer);
+}
+
+// plead asks for a letter, by forgot_password or create_account.
+export async function plead(path, body) {
+  const answer = await json("g/aaa/" + path, body);
+  if (!answer.ok) throw new Refused(await words(answer));
+}
+
+// doors says which ways in there are beside signing in.
+export const doors = async () => { const answer = await fetch("web/begin", { cache: "no-store" }); return answer.ok ? answer.json() : {}; };
 
 export function forget() {
   sessionStorage.removeItem("token");
@@ -77,55 +123,31 @@ export async function signOut() {
   await post("g/aaa/logout").catch(() => {});
 }
 
-const auth = () => ({ Authorization: "Bearer " + bearer });
+// get asks for JSON.
+export const get = async (path, query = {}) => (await call(address(path, query), { headers: { Accept: "application/json" } })).json();
 
-// get asks for JSON. A session's token that ended is renewed once.
-export async function get(path, query = {}, again = true) {
-  const url = new URL(path, document.baseURI);
-  for (const [key, value] of Object.entries(query)) for (const v of [value].flat()) url.searchParams.append(key, v);
-  const answer = await fetch(url, { headers: { ...auth(), Accept: "application/json" }, credentials: "same-origin", cache: "no-store" });
-  if (answer.status === 401) {
-    if (again && !byToken && await resume()) return get(path, query, false);
-    throw new Refused(await words(answer));
-  }
-  if (!answer.ok) throw Object.assign(new Error(await words(answer)), { status: answer.status });
-  return answer.json();
-}
+// may says whether something may be asked for.
+export const may = (path, query = {}) => call(address(path, query), {}, false).then(() => true, () => false);
 
 // file asks for something that is kept as a file.
-export async function file(path, again = true) {
-  const answer = await fetch(path, { method: "POST", headers: auth(), credentials: "same-origin", cache: "no-store" });
-  if (answer.status === 401) {
-    if (again && !byToken && await resume()) return file(path, false);
-    throw new Refused(await words(answer));
-  }
-  if (!answer.ok) throw Object.assign(new Error(await words(answer)), { status: answer.status });
-  return answer.blob();
-}
+export const file = async (path) => (await call(path, { method: "POST" })).blob();
 
-// send changes something: method and path, and what goes with it as JSON. A session's token that ended is renewed once.
-export async function send(method, path, body, again = true) {
-  const answer = await fetch(path, { method, headers: { ...auth(), Accept: "application/json", ...(body ? { "Content-Type": "application/json" } : {}) },
-    body: body && JSON.stringify(body), credentials: "same-origin", cache: "no-store" });
-  if (answer.status === 401) {
-    if (again && !byToken && await resume()) return send(method, path, body, false);
-    throw new Refused(await words(answer));
-  }
-  if (!answer.ok) throw Object.assign(new Error(await words(answer)), { status: answer.status });
-  return answer.json();
+// send changes something: method and path, and what goes with it as JSON.
+export async function send(method, path, body, more) {
+  const answer = await call(path, { ...more, method, headers: { Accept: "application/json", ...(body ? { "Content-Type": "application/json" } : {}) }, body: body && JSON.stringify(body) });
+  return answer.status === 204 ? undefined : answer.json();
 }
 
 // still fetches a picture: its address for an <img>, when it was taken, and the tokens of its neighbours. Whoever has it lets go of
 // the address by URL.revokeObjectURL.
 export async function still(query, signal) {
-  const url = new URL("api/v3.0/media/recordedImage.jpeg", document.baseURI);
-  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
-  const answer = await fetch(url, { headers: auth(), credentials: "same-origin", signal });
-  if (answer.status === 401) throw new Refused(await words(answer));
-  if (!answer.ok) throw Object.assign(new Error(await words(answer)), { status: answer.status });
+  const answer = await call(address("api/v3.0/media/recordedImage.jpeg", query), { signal, cache: "default" });
   const header = (name) => answer.headers.get("X-Vms-" + name);
   return { blob: await answer.blob(), time: new Date(header("Timestamp")), next: header("NextToken"), prev: header("PrevToken") };
 }
+
+// mostActors is how many cameras one question about events may name.
+export const mostActors = 500;
 
 export const stamp = (t) => new Date(t).toISOString().replace("Z", "+00:00");
 
@@ -137,16 +159,15 @@ export const imageAt = (camera, t, width, kind = "preview") => "api/v3.0/media/r
 export const imageBefore = (camera, t, width, kind = "preview") => "api/v3.0/media/recordedImage.jpeg?" + new URLSearchParams({
   deviceId: camera, type: kind, timestamp__lte: stamp(t), ...(width ? { targetWidth: width } : {}) });
 
-// changes follows the bridge until stop is called; it comes back by itself. say hears of "cameras", "order", "event", "up" and "down".
-export function changes(watch, say) {
+// follow reads a stream of server-sent events until stop is called; it comes back by itself. open asks for the stream by way of
+// what it is given: path, and options of fetch. say hears each message by its name with its data, and "up", "down" and "refused".
+export function follow(open, say) {
   let control, stopped = false, wait = 1000;
   const run = async () => {
     while (!stopped) {
       control = new AbortController();
       try {
-        const answer = await fetch("web/changes" + (watch ? "?watch=" + encodeURIComponent(watch) : ""), { headers: auth(), signal: control.signal, cache: "no-store" });
-        if (answer.status === 401) { if (byToken || !await resume()) return say("refused"); continue; }
-        if (!answer.ok) throw new Error(await words(answer));
+        const answer = await open((path, options) => call(path, { signal: control.signal, ...options }));
         say("up");
         wait = 1000;
         const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -155,12 +176,13 @@ export function changes(watch, say) {
           if (done) break;
           rest += value;
           for (let at; (at = rest.indexOf("\n\n")) >= 0; rest = rest.slice(at + 2)) {
-            const message = /^event: (\w+)\ndata: (.*)$/s.exec(rest.slice(0, at));
-            if (message) say(message[1], JSON.parse(message[2]));
+            const message = Object.fromEntries(rest.slice(0, at).split("\n").map((l) => [l.slice(0, l.indexOf(":")), l.slice(l.indexOf(":") + 2)]));
+            if (message.data) say(message.event || "message", JSON.parse(message.data));
           }
         }
-      } catch {
+      } catch (e) {
         if (stopped) return;
+        if (e instanceof Refused) return say("refused");
       }
       if (stopped) return;
       say("down");

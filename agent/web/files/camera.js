@@ -1,6 +1,7 @@
 // One camera: the still of any moment ("the last one before"), a timeline to move along, a live view by stills.
 import { get, imageBefore, stamp, still } from "./api.js";
 import { $, dataOf, make, put, stateOf, stencil, what } from "./dom.js";
+import * as side from "./side.js";
 
 const shownTypes = ["vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1", "vms.tamperDetectionEvent.v1", "vms.objectLineCrossEvent.v1",
   "vms.objectIntrusionEvent.v1", "vms.loiterDetectionEvent.v1", "vms.objectRemovalEvent.v1"];
@@ -37,7 +38,7 @@ export function camera(app, [id, when]) {
       say();
     } catch (e) {
       if (e.name === "AbortError" || mine !== asking) return;
-      if (e.status === 404) { put($("no-still"), e.message); $("no-still").hidden = false; current = undefined; say(); } else app.fail(e);
+      if (e.status === 404 || e.status === 503) { put($("no-still"), e.message); $("no-still").hidden = false; current = undefined; say(); } else app.fail(e);
     }
   }
 
@@ -113,7 +114,7 @@ export function camera(app, [id, when]) {
     const mine = loaded = [from - span * 500, to + span * 500];
     const [page, stills] = await Promise.all([
       get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), startTimestamp__gte: stamp(mine[0] - 3600e3), startTimestamp__lte: stamp(mine[1]), pageSize: 500, include: include.join(",") }),
-      get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], Date.now() + 1000)) }).catch((e) => { if (e.status === 404) return { results: [], gaps: [] }; throw e; }),
+      get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], Date.now() + 1000)) }).catch((e) => { if (e.status === 404 || e.status === 503) return { results: [], gaps: [] }; throw e; }),
     ]);
     if (mine !== loaded) return;
     events = page.results.sort((a, b) => a.startTimestamp < b.startTimestamp ? -1 : 1);
@@ -163,8 +164,13 @@ export function camera(app, [id, when]) {
     at = middle = Date.now();
     return show({ timestamp__lte: stamp(at + 60e3) }, true);
   }
-  // Two stills a second while the view is live.
-  const beat = setInterval(() => { if (live && !document.hidden) newest(); }, 500);
+  // A live view asks for the newest still again and again, the next one when the last has come.
+  let waits = false;
+  const beat = setInterval(() => {
+    if (!live || document.hidden || waits) return;
+    waits = true;
+    newest().finally(() => { waits = false; });
+  }, side.liveEvery);
   const refill = setInterval(() => { if (live && !document.hidden) load(true).catch(app.fail); }, 20000);
 
   let drag;

@@ -31,7 +31,8 @@ export const kindOf = (type) => kinds[type] || type.replace(/^vms\./, "").replac
 export const knownKinds = Object.entries(kinds);
 
 // The words of vmsbridge status for a camera's state.
-const states = { online: "online", connecting: "connecting", off: "switched off", unreachable: "does not answer", invalidCredentials: "refuses the password" };
+const states = { online: "online", connecting: "connecting", off: "switched off", unreachable: "does not answer", invalidCredentials: "refuses the password",
+  deviceOffline: "does not answer", bridgeOffline: "its bridge is away", unknown: "not known yet" };
 export const stateOf = (c) => states[c.state] || c.state.replace(/([A-Z])/g, " $1").toLowerCase();
 
 export function duration(ms) {
@@ -65,3 +66,23 @@ export function what(e) {
 }
 
 export const lasted = (e) => !e.endTimestamp ? "goes on" : e.span ? duration(Date.parse(e.endTimestamp) - Date.parse(e.startTimestamp)) : "";
+
+// sites fills the choice of a bridge, where there is more than one.
+export function sites(app, chosen, change) {
+  $("site-row").hidden = app.sites.size < 2;
+  $("site").append(...[...app.sites].map(([id, name]) => new Option(name || id, id)));
+  if (app.sites.has(chosen)) $("site").value = chosen;
+  $("site").onchange = change;
+}
+
+// keep brings a list in step with what there is, without making anew what stays.
+export function keep(parent, held, list, key, build, fill) {
+  const there = new Set(list.map(key));
+  for (const [k, e] of held) if (!there.has(k)) { e.remove(); held.delete(k); }
+  list.forEach((item, i) => {
+    let e = held.get(key(item));
+    if (!e) held.set(key(item), e = build());
+    if (parent.children[i] !== e) parent.insertBefore(e, parent.children[i] || null);
+    fill(e, item);
+  });
+}

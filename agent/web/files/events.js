@@ -1,8 +1,10 @@
 // Events as cards with a picture, newest first. New ones are put on top; nothing that is there is made anew.
-import { get, imageBefore, stamp } from "./api.js";
-import { $, best, clock, dataOf, knownKinds, lasted, make, put, stencil, what } from "./dom.js";
+import { get, imageBefore, mostActors, stamp } from "./api.js";
+import { $, best, clock, dataOf, knownKinds, lasted, make, put, sites, stencil, what } from "./dom.js";
 
 const include = ["data.vms.objectDetection.v1", "data.vms.motionRegion.v1", "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
+
+const fields = ["site", "of", "kind", "day", "from", "to"];
 
 export function events(app, [, query]) {
   stencil("t-events");
@@ -11,7 +13,15 @@ export function events(app, [, query]) {
   const asked = new URLSearchParams(query || "");
   $("of").append(...app.order.map((id) => new Option(app.cameras.get(id).name || id, id)));
   $("kind").append(...knownKinds.map(([type, name]) => new Option(name, type)));
-  for (const name of ["of", "kind", "day", "from", "to"]) if (asked.has(name)) $(name).value = asked.get(name);
+  for (const name of fields.slice(1)) if (asked.has(name)) $(name).value = asked.get(name);
+  sites(app, asked.get("site"), () => { cameras(); anew(); });
+
+  // cameras offers those of the bridge that is chosen.
+  function cameras() {
+    for (const o of $("of").options) o.hidden = o.disabled = Boolean(o.value) && !of(app.cameras.get(o.value));
+    if ($("of").selectedOptions[0]?.disabled) $("of").value = "";
+  }
+  const of = (c) => c && (!$("site").value || c.bridge === $("site").value);
 
   // bounds are the times that the filters name, in the reader's own time zone.
   function bounds() {
@@ -23,7 +33,7 @@ export function events(app, [, query]) {
 
   function fits(e) {
     const [from, to] = bounds(), began = new Date(e.startTimestamp);
-    return e.actorType === "camera" && app.cameras.has(e.actorId) && (!$("of").value || e.actorId === $("of").value) && (!$("kind").value || e.type === $("kind").value) && began >= from && began <= to;
+    return e.actorType === "camera" && of(app.cameras.get(e.actorId)) && (!$("of").value || e.actorId === $("of").value) && (!$("kind").value || e.type === $("kind").value) && began >= from && began <= to;
   }
   const inRegion = (e) => !$("region").value || regionsOf(e).includes($("region").value);
 
@@ -40,7 +50,7 @@ export function events(app, [, query]) {
     const { time, box } = best(e), camera = app.cameras.get(e.actorId);
     put(made.name, what(e));
     put(made.length, lasted(e), e.endTimestamp ? "dim" : "good");
-    put(made.more, (camera?.name || e.actorId) + " · " + clock(e.startTimestamp));
+    put(made.more, [camera?.name || e.actorId, app.sites.get(camera?.bridge)].filter(Boolean).join(" · ") + " · " + clock(e.startTimestamp));
     made.link.href = "#/camera/" + encodeURIComponent(e.actorId) + "/" + time.toISOString();
     made.li.hidden = !inRegion(e);
     if (e.type.includes("deviceCloudStatus")) { if (!made.img) put(made.picture, what(e)); return; }
@@ -70,9 +80,9 @@ export function events(app, [, query]) {
   }
 
   async function list(more) {
-    const mine = ++turn, [from, to] = bounds(), of = $("of").value;
-    const actors = (of ? [of] : app.order).map((id) => "camera:" + id);
-    if (actors.length === 0) return put($("count"), "No camera is configured yet.");
+    const mine = ++turn, [from, to] = bounds(), chosen = $("of").value;
+    const among = chosen ? [chosen] : app.order.filter((id) => of(app.cameras.get(id))), actors = among.slice(0, mostActors).map((id) => "camera:" + id);
+    if (actors.length === 0) return put($("count"), "There is no camera yet.");
     const query = { include: include.join(",") };
     if (more) query.pageToken = older;
     else Object.assign(query, { actor__in: actors.join(","), pageSize: 48, startTimestamp__gte: stamp(from), startTimestamp__lte: stamp(to), ...($("kind").value ? { type__in: $("kind").value } : {}) });
@@ -81,18 +91,20 @@ export function events(app, [, query]) {
     if (!more) { cards.clear(); $("events").replaceChildren(); }
     older = page.nextPageToken;
     $("more").hidden = !older;
-    put($("count"), page.totalSize === 0 ? "No events here." : page.totalSize + (page.totalSize === 1 ? " event" : " events"));
+    put($("count"), page.totalSize === 0 ? "No events here." : page.totalSize + (page.totalSize === 1 ? " event" : " events") + (among.length > mostActors ? " of the first " + mostActors + " cameras: choose a bridge or a camera" : ""));
     for (const e of page.results) place(e, false);
   }
 
   $("filters").onsubmit = (s) => s.preventDefault();
-  for (const name of ["of", "kind", "day", "from", "to"]) $(name).onchange = () => {
-    const set = new URLSearchParams(["of", "kind", "day", "from", "to"].filter((n) => $(n).value && $(n).value !== $(n).defaultValue).map((n) => [n, $(n).value]));
+  function anew() {
+    const set = new URLSearchParams(fields.filter((n) => $(n).value && $(n).value !== $(n).defaultValue).map((n) => [n, $(n).value]));
     history.replaceState(null, "", "#/events" + (set.size ? "/?" + set : ""));
     list(false).catch(app.fail);
-  };
+  }
+  for (const name of fields.slice(1)) $(name).onchange = anew;
   $("region").onchange = () => { for (const made of cards.values()) made.li.hidden = !inRegion(made.e); };
   $("more").onclick = () => list(true).catch(app.fail);
+  cameras();
   list(false).catch(app.fail);
   return { event: (e) => { if (fits(e)) place(e, true); }, cameras: () => {}, stop: () => { turn++; } };
 }

@@ -1,23 +1,29 @@
-// The page of the bridge: who is signed in, which view is shown, and the stream of changes that all views share.
+// The page: who is signed in, which view is shown, and the stream of changes that all views share. What differs between the bridge's
+// page and the service's is in side.js.
 import * as api from "./api.js";
 import { camera } from "./camera.js";
-import { $, put, stencil } from "./dom.js";
+import { $, put } from "./dom.js";
+import { enter } from "./enter.js";
 import { events } from "./events.js";
-import { health } from "./health.js";
-import { setup } from "./setup.js";
+import * as side from "./side.js";
 import { wall } from "./wall.js";
 
-const views = { "": wall, camera, events, health, setup };
+const views = { "": wall, of: wall, camera, events, ...side.views };
 let view, stopChanges, followed = "", ready = false;
+$("views").append($("t-nav").content);
+put($("title"), side.name);
 
+const linkTo = (name) => document.querySelector('#views a[data-view="' + CSS.escape(name) + '"]');
 const app = {
-  cameras: new Map(), order: [], maySetUp: false,
+  cameras: new Map(), order: [], sites: new Map(), maySetUp: false,
   fail(e) {
     if (e instanceof api.Refused) outside(e.message);
     else notice(e.message);
   },
   // follow has the stream ask for stills of a camera twice a second.
   follow(id) { if (followed !== id) { followed = id; if (ready) listen(); } },
+  // allow shows a view's link or hides it.
+  allow(name, may) { linkTo(name).hidden = !may; },
   wrong(n) { $("wrong").hidden = n === 0; put($("wrong"), String(n)); $("wrong").setAttribute("aria-label", n + (n === 1 ? " problem" : " problems")); },
 };
 
@@ -27,19 +33,19 @@ function listen() {
   stopChanges?.();
   stopChanges = undefined;
   if (document.hidden) return;
-  stopChanges = api.changes(followed, (kind, data) => {
+  stopChanges = side.changes(app, followed, (kind, data) => {
     switch (kind) {
       case "cameras": data.forEach((c) => app.cameras.set(c.id, { ...app.cameras.get(c.id), ...c })); view?.cameras(data.map((c) => app.cameras.get(c.id))); break;
       case "order": arrange(data); break;
       case "event": view?.event(data); break;
       case "up": notice(); break;
-      case "down": notice("The bridge does not answer; trying again."); break;
+      case "down": notice(side.called + " does not answer; trying again."); break;
       case "refused": outside("You were signed out."); break;
     }
   });
 }
 
-// arrange brings the cameras into the order of the configuration; those that are not in it any more go.
+// arrange brings the cameras into the order that they have now; those that are not in it any more go.
 function arrange(order) {
   app.order = order;
   for (const id of app.cameras.keys()) if (!order.includes(id)) app.cameras.delete(id);
@@ -53,24 +59,16 @@ function route() {
   view?.stop();
   view = undefined;
   followed = "";
-  const show = name === "setup" && !app.maySetUp ? wall : views[name] || wall;
+  const show = linkTo(name)?.hidden ? wall : views[name] || wall;
   view = show(app, parts);
-  document.title = (show === camera ? app.cameras.get(parts[0])?.name || parts[0] : show === setup ? "Set up" : name || "Cameras") + " · " + $("title").textContent;
-  for (const a of document.querySelectorAll("nav a")) {
-    if (a.dataset.view === (name || "wall") || name === "camera" && a.dataset.view === "wall") a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
-  }
+  document.title = (show === camera ? app.cameras.get(parts[0])?.name || parts[0] : linkTo(name)?.firstChild.textContent.trim() || "Cameras") + " · " + $("title").textContent;
+  const current = show === wall || show === camera ? "wall" : name;
+  for (const a of $("views").querySelectorAll("a")) if (a.dataset.view === current) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
 }
 
 // inside shows the page to whoever is signed in.
 async function inside() {
-  const r = await api.get("web/status");
-  app.cameras = new Map(r.cameras.map((c) => [c.id, c]));
-  app.order = r.cameras.map((c) => c.id);
-  app.maySetUp = r.maySetUp;
-  $("to-setup").hidden = !r.maySetUp;
-  if (r.maySetUp && r.cameras.length === 0 && location.hash.length < 3) history.replaceState(null, "", "#/setup");
-  put($("title"), r.name || r.bridge || "vmsbridge");
-  app.wrong(r.problems.length);
+  put($("title"), await side.begin(app) || side.name);
   $("top").hidden = false;
   ready = true;
   route();
@@ -78,7 +76,7 @@ async function inside() {
 }
 
 // outside shows the sign-in, with why.
-async function outside(why = "") {
+function outside(why = "") {
   ready = false;
   stopChanges?.();
   view?.stop();
@@ -87,44 +85,24 @@ async function outside(why = "") {
   api.forget();
   $("top").hidden = true;
   notice();
-  document.title = "Sign in · vmsbridge";
-  stencil("t-enter");
-  put($("refusal"), why);
-  const attempt = (form, act) => { $(form).onsubmit = async (s) => {
-    s.preventDefault();
-    const button = $(form).querySelector("button");
-    button.disabled = true;
-    try { if (await act() !== "more") await inside(); } catch (e) { if (!ready) put($("refusal"), e.message); else app.fail(e); } finally { button.disabled = false; }
-  }; };
-  attempt("enter", async () => {
-    if (!await api.signIn($("user").value.trim(), $("password").value, $("code").value)) return;
-    $("code-row").hidden = false;
-    $("code").focus();
-    put($("refusal"), "A code was sent to you. Give it here.");
-    return "more";
-  });
-  attempt("begin", () => api.begin($("first-code").value.trim(), $("first-password").value));
-  attempt("by-token", () => api.withToken($("token").value.trim()));
-  const code = /^#code=(\w+)$/.exec(location.hash);
-  if (code) { history.replaceState(null, "", "#/"); $("first-code").value = code[1]; $("first").open = true; $("first-password").focus(); } else if (await api.firstTime()) $("first").open = true;
+  return enter(why, inside, app.fail);
 }
 
-$("leave").onclick = async () => { await api.signOut(); outside(); };
-addEventListener("hashchange", route);
+$("leave").onclick = async () => { stopChanges?.(); await api.signOut(); outside(); };
+addEventListener("hashchange", () => { if (ready) route(); else if (/^#(code=|\/password\?|\/registration\?)/.test(location.hash)) outside(); });
 // A hidden tab costs nothing: its stream ends, and what was missed is listed when it is seen again.
 document.addEventListener("visibilitychange", () => {
   if (!ready) return;
   if (document.hidden) { stopChanges?.(); stopChanges = undefined; } else { listen(); if (view && !location.hash.startsWith("#/camera")) route(); }
 });
-setInterval(() => {
-  if (ready && !document.hidden) fetch("healthz", { cache: "no-store" }).then((a) => a.json()).then((h) => app.wrong(h.problems.length), () => {});
-}, 30000);
 
-// A link may carry a token, for whom it was made: it goes into the tab, and out of the address.
+// A link may carry a token, for whom it was made: it goes into the tab, and out of the address. A link of a letter is for whoever
+// got it, whoever is signed in here.
 const token = /^#token=(.+)$/.exec(location.hash);
 try {
   if (token) { history.replaceState(null, "", "#/"); await api.withToken(decodeURIComponent(token[1])); }
-  if (token || await api.resume()) await inside(); else await outside();
+  const letter = /^#\/(password|registration)\?/.test(location.hash);
+  if (token || !letter && await api.resume()) await inside(); else await outside();
 } catch (e) {
-  await outside(e instanceof api.Refused ? e.message : "The bridge does not answer: " + e.message);
+  await outside(e instanceof api.Refused ? e.message : side.called + " does not answer: " + e.message);
 }

@@ -1,11 +1,13 @@
 // The wall: the newest still of each camera, asked for only where it is on screen and only when it is another one.
-import { get, imageAt, stamp } from "./api.js";
-import { $, clock, make, put, stateOf, stencil } from "./dom.js";
+import { get, mostActors, stamp } from "./api.js";
+import { $, make, put, sites, stateOf, stencil } from "./dom.js";
+import * as side from "./side.js";
 
 const motionTypes = "vms.motionDetectionEvent.v1,vms.motionInRegionDetectionEvent.v1";
 
-export function wall(app) {
+export function wall(app, [site] = []) {
   stencil("t-wall");
+  sites(app, site, () => { history.replaceState(null, "", $("site").value ? "#/of/" + encodeURIComponent($("site").value) : "#/"); for (const tile of tiles.values()) among(tile); counted(); });
   const tiles = new Map(), moving = new Map();
   const seen = new IntersectionObserver((list) => {
     for (const entry of list) {
@@ -22,7 +24,7 @@ export function wall(app) {
     const link = make("a", { href: "#/camera/" + encodeURIComponent(c.id) }, make("span", { className: "picture" }, none, img), make("span", { className: "caption" }, name, state, more));
     const tile = { c, li: make("li", { className: "tile" }, link, lamp), name, state, more, img, none, lamp, shown: "", visible: false };
     img.onload = () => { img.hidden = false; none.hidden = true; };
-    img.onerror = () => { img.hidden = true; none.hidden = false; put(none, "this still is not there any more"); };
+    img.onerror = () => { img.hidden = true; none.hidden = false; put(none, side.noStill); };
     tile.li.dataset.id = c.id;
     $("cameras").append(tile.li);
     tiles.set(c.id, tile);
@@ -34,7 +36,7 @@ export function wall(app) {
     const c = tile.c;
     if (tile.visible && c.lastPreview && tile.shown !== c.lastPreview) {
       tile.shown = c.lastPreview;
-      tile.img.src = imageAt(c.id, c.lastPreview, 480);
+      tile.img.src = side.newest(c);
     }
   }
 
@@ -45,14 +47,17 @@ export function wall(app) {
     tile.img.alt = "newest still of " + (c.name || c.id);
     put(tile.state, stateOf(c), c.online ? "good" : c.state === "off" || c.state === "connecting" ? "dim" : "bad");
     const trouble = c.stuck ? "stands still" : c.tampered ? "its view was changed: " + c.tampered : !c.online && c.reason ? c.reason : "";
-    const facts = [c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
-      c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"].filter(Boolean).join(" · ");
+    const facts = side.facts(c).filter(Boolean).join(" · ");
     put(tile.more, trouble || facts, trouble ? "more bad" : "more");
+    among(tile);
     show(tile);
   }
 
+  // among hides the tiles of other bridges than the one that is chosen.
+  function among(tile) { tile.li.hidden = Boolean($("site").value) && tile.c.bridge !== $("site").value; }
+
   function counted() {
-    const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off"), online = all.filter((c) => c.online).length;
+    const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off" && (!$("site").value || c.bridge === $("site").value)), online = all.filter((c) => c.online).length;
     $("none-yet").hidden = app.order.length > 0 || !app.maySetUp;
     put($("state"), all.length === 0 ? "No camera is watched yet." : `${online} of ${all.length} cameras online`, online === all.length ? "dim" : "warn");
   }
@@ -68,7 +73,7 @@ export function wall(app) {
 
   for (const id of app.order) fill(app.cameras.get(id));
   counted();
-  const ids = app.order.map((id) => "camera:" + id);
+  const ids = app.order.slice(0, mostActors).map((id) => "camera:" + id);
   if (ids.length) {
     get("api/v3.0/events", { actor__in: ids.join(","), type__in: motionTypes, pageSize: 50, startTimestamp__gte: stamp(Date.now() - 6 * 3600e3), startTimestamp__lte: stamp(Date.now() + 3600e3) })
       .then((page) => page.results.filter((e) => !e.endTimestamp).forEach(lamp), app.fail);

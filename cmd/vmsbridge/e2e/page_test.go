@@ -178,7 +178,7 @@ func TestThePage(t *testing.T) {
 	b.looks("wall")
 
 	// A token of the configuration reads, and sets nothing up.
-	require.True(t, ask[bool](b, `document.querySelector("#to-setup").hidden`))
+	require.True(t, ask[bool](b, `document.querySelector("nav a[data-view=setup]").hidden`))
 	code, _, body := get(t, s.local+"/web/cameras", lanToken)
 	require.Equal(t, 403, code)
 	require.Contains(t, string(body), "sign in as one")

@@ -1,22 +1,10 @@
 // What is wrong first, with what to do; then the figures.
 import { file, get } from "./api.js";
-import { $, bytes, clock, duration, make, put, stateOf, stencil } from "./dom.js";
+import { $, bytes, clock, duration, keep, make, put, stateOf, stencil } from "./dom.js";
 
 export function health(app) {
   stencil("t-health");
   const rows = new Map(), figures = new Map(), problems = new Map();
-
-  // keep brings a list in step with what there is, without making anew what stays.
-  function keep(parent, held, list, key, build, fill) {
-    const there = new Set(list.map(key));
-    for (const [k, e] of held) if (!there.has(k)) { e.remove(); held.delete(k); }
-    list.forEach((item, i) => {
-      let e = held.get(key(item));
-      if (!e) held.set(key(item), e = build());
-      if (parent.children[i] !== e) parent.insertBefore(e, parent.children[i] || null);
-      fill(e, item);
-    });
-  }
 
   async function look() {
     const r = await get("web/status"), now = Date.parse(r.time);
