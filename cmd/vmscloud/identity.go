@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"vmsbridge/cmd/vmscloud/registry"
@@ -102,7 +105,29 @@ func (c runCmd) openMailer(ids *store.Store, log *slog.Logger) (*notify.Mailer, 
 	if err != nil {
 		return nil, err
 	}
+	c.lead(&settings.Pages, log)
 	return notify.NewMailer(settings, o)
+}
+
+// lead sets the links of messages that lead nowhere yet to this service's own page. What stands
+// behind # goes to no server and so into no log.
+func (c runCmd) lead(p *notify.Pages, log *slog.Logger) {
+	base := strings.TrimRight(c.PublicURL, "/")
+	if base == "" {
+		if p.Registration == "" || p.Password == "" {
+			log.Warn("messages hold codes and no links", "hint", "say with --public-url how people reach this service")
+		}
+		return
+	}
+	p.Registration = cmp.Or(p.Registration, base+"/#/registration?id={account}&token={token}")
+	p.Password = cmp.Or(p.Password, base+"/#/password?token={token}")
+}
+
+// begin tells the page which ways in there are beside signing in.
+func (c runCmd) begin(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(map[string]bool{"letters": c.Letters != "", "signUp": c.SignUp}) // it may be gone
 }
 
 // secure says whether clients reach this by TLS, be it ended here or by a proxy.

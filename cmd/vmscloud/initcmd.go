@@ -107,7 +107,9 @@ func secretOut() *os.File {
 }
 
 // setPassword tells how to use a token for a password.
-const setPassword = `%[1]s has no password yet. While vmscloud runs, and within %[2]d hours, set one of at least 10 characters:
+const setPassword = `%[1]s has no password yet. While vmscloud runs, and within %[2]d hours, set one of at least 10 characters: on its page,
+  http://127.0.0.1:8470/#/password?token=%[3]s
+or by
   curl http://127.0.0.1:8470/g/aaa/reset_password -d token=%[3]s --data-urlencode password=YOUR-PASSWORD
 For another such token: vmscloud user link %[4]s %[1]s
 `

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	page "vmsbridge/agent/web"
 	"vmsbridge/cmd/stop"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
@@ -315,7 +316,9 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	if err != nil {
 		return nil, err
 	}
-	mux.Handle("/", api)
+	mux.Handle("/api/", api)
+	mux.Handle("/", page.Handler(page.Service))
+	mux.HandleFunc("GET /web/begin", c.begin)
 	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(api))
 	mux.Handle("/g/", people)
 	mux.Handle("/oauth2/", tokens)

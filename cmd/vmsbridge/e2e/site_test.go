@@ -55,7 +55,9 @@ func newSiteIn(t *testing.T, dir, cameras string, more ...string) *site {
 // and more arguments of vmscloud init.
 func newSiteWith(t *testing.T, s *site, initArgs []string, cameras string, more ...string) *site {
 	t.Helper()
-	s.t, s.cloudPort = t, harness.Port(t)
+	if s.t = t; s.cloudPort == 0 {
+		s.cloudPort = harness.Port(t)
+	}
 	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
 	data := s.path("cloud")
 	s.account = command(t, "vmscloud", append([]string{"init", "--data", data, "--account", "e2e", "--quiet"},

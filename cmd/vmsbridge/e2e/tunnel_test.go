@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,17 +103,21 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 }
 
 // signUp gives the service's superuser the password hunter2hunter2 and returns a session.
-func (s *site) signUp() (session string) {
+func (s *site) signUp() (session string) { return s.signUpAs("admin@localhost") }
+
+func (s *site) signUpAs(email string) (session string) {
 	s.t.Helper()
-	link := command(s.t, "vmscloud", "user", "link", "--data", s.path("cloud"), "--quiet", "admin@localhost")
-	for _, c := range s.people("POST", "/g/aaa/reset_password", "",
-		map[string]any{"token": link, "password": "hunter2hunter2"}, nil) {
-		if c.Name == "auth_key" {
-			session = c.Value
-		}
-	}
-	require.NotEmpty(s.t, session)
-	return session
+	link := command(s.t, "vmscloud", "user", "link", "--data", s.path("cloud"), "--quiet", email)
+	return keyOf(s.t, s.people("POST", "/g/aaa/reset_password", "",
+		map[string]any{"token": link, "password": "hunter2hunter2"}, nil))
+}
+
+// keyOf is the session among cookies.
+func keyOf(t *testing.T, cookies []*http.Cookie) string {
+	t.Helper()
+	at := slices.IndexFunc(cookies, func(c *http.Cookie) bool { return c.Name == "auth_key" })
+	require.GreaterOrEqual(t, at, 0, "no session")
+	return cookies[at].Value
 }
 
 // people asks the service's /g/ and reads the answer into out, which may be nil.
