@@ -41,7 +41,7 @@ func (a *API) handlers() error {
 	a.unsubscribe = o.Archive.Journal.Subscribe(a.feed.Publish)
 	a.v3, err = server.New(server.Options{Directory: a.users.directory(),
 		Events:  server.Own{OwnStore: o.Archive.Journal},
-		Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring, o.Config},
+		Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring, o.Config, o.CameraStates},
 		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound,
 		BaseURL: o.BaseURL, Feed: a.feed,
 		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
@@ -53,7 +53,7 @@ func (a *API) handlers() error {
 	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(a.v3))
 	mux.Handle("/g/", a.users.http)
 	mux.Handle("/oauth2/", a.users.http)
-	mux.Handle(oauth.PathDiscovery, a.users.http)
+	mux.Handle(oauth.PathWellKnown, a.users.http)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))

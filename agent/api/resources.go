@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"vmsbridge/agent/health"
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/identity"
@@ -124,13 +125,32 @@ func (i images) Recorded(ctx context.Context, _, camera, kind string, from, to t
 	for _, g := range i.ring.Gaps(camera, from, to) {
 		gaps = append(gaps, server.Gap{Start: g.From, End: g.To, Reason: g.Reason})
 	}
+	if g, ok := i.lasting(camera, from); ok && g.Start.Before(to) {
+		gaps = append(gaps, g)
+	}
 	return found, gaps, nil
+}
+
+// lasting is the gap of a camera that is away, which the ring learns of when it is over. It begins
+// with the newest still, or where somebody looks from if none was ever stored.
+func (i images) lasting(camera string, from time.Time) (server.Gap, bool) {
+	for _, c := range i.states() {
+		if c.ID != camera || c.Reason == "" || c.Online {
+			continue
+		}
+		if last, ok := i.ring.Newest(camera, stills.Preview); ok {
+			from = last
+		}
+		return server.Gap{Start: from, Reason: c.Reason}, true
+	}
+	return server.Gap{}, false
 }
 
 // images are the ring of stills as the interface asks for it.
 type images struct {
 	ring   *stills.Ring
 	config func() *configs.Config
+	states func() []health.Camera
 }
 
 var ops = map[string]stills.Op{vms.OpBefore: stills.Before, vms.OpAtOrBefore: stills.AtOrBefore, vms.OpAt: stills.At,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/health"
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/server"
@@ -27,7 +28,8 @@ func TestRecordedIntervals(t *testing.T) {
 	}
 	cfg := &configs.Config{}
 	cfg.Stills.PreviewInterval = 2 * time.Second
-	i := images{ring, func() *configs.Config { return cfg }}
+	var states []health.Camera
+	i := images{ring, func() *configs.Config { return cfg }, func() []health.Camera { return states }}
 	recorded := func(ctx context.Context, from, most int) ([]server.Interval, error) {
 		list, _, err := i.Recorded(ctx, "", "gate", vms.ImagePreview, at(from), at(1000), most)
 		return list, err
@@ -42,6 +44,21 @@ func TestRecordedIntervals(t *testing.T) {
 	list, err := recorded(t.Context(), 62, 2)
 	require.NoError(t, err)
 	require.Equal(t, []server.Interval{{Start: at(62), End: at(62)}, all[2]}, list)
+
+	// A camera that is away has one gap that lasts, with the reason: since its newest still, or all
+	// the time that is looked at if there never was one.
+	states = []health.Camera{{ID: "gate", Reason: "no answer"}, {ID: "new", Reason: "wrong password"},
+		{ID: "there", Online: true}}
+	for camera, want := range map[string][]server.Gap{"gate": {{Start: at(180), Reason: "no answer"}},
+		"new": {{Start: at(5), Reason: "wrong password"}}, "there": nil} {
+		_, gaps, err := i.Recorded(t.Context(), "", camera, vms.ImagePreview, at(5), at(1000), 5)
+		require.NoError(t, err)
+		require.Equal(t, want, gaps, camera)
+	}
+	_, gaps, err := i.Recorded(t.Context(), "", "gate", vms.ImagePreview, at(0), at(100), 5)
+	require.NoError(t, err)
+	require.Empty(t, gaps, "it was not away yet")
+
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = recorded(gone, 0, 5)

@@ -92,7 +92,7 @@ func (o *Options) signIn(ids *store.Store) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/g/", door)
 	mux.Handle("/oauth2/", issuer)
-	mux.Handle(oauth.PathDiscovery, issuer)
+	mux.Handle(oauth.PathWellKnown, issuer)
 	return mux, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -22,11 +23,15 @@ func TestAClientFromTheCommandLine(t *testing.T) {
 	phone := strings.Fields(must(t, "client", "create", "--data", c.data, "--account", c.accounts["a"], "--redirect",
 		"org.example.app:/cb", "--public", "--quiet", "Phone"))
 	require.Len(t, phone, 1, "it has no secret")
-	res, err := http.Get(c.p.base + "/.well-known/openid-configuration")
-	require.NoError(t, err)
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
+	var raw []byte
+	for _, name := range []string{"oauth-authorization-server", "openid-configuration"} {
+		before := raw
+		res, err := http.Get(c.p.base + "/.well-known/" + name)
+		require.NoError(t, err)
+		raw, err = io.ReadAll(res.Body)
+		require.NoError(t, errors.Join(err, res.Body.Close()))
+		require.True(t, before == nil || string(before) == string(raw), "both names say the same")
+	}
 	var known struct {
 		Issuer string   `json:"issuer"`
 		Token  string   `json:"token_endpoint"`

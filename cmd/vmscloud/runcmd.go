@@ -323,7 +323,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	mux.Handle("/g/", people)
 	mux.Handle("/oauth2/", tokens)
 	mux.Handle(oauth.PathReseller, tokens)
-	mux.Handle(oauth.PathDiscovery, tokens)
+	mux.Handle(oauth.PathWellKnown, tokens)
 	if book.empty() {
 		condition.more = append(condition.more, func() string {
 			return "the book of events was empty at the start, though bridges are registered: was it lost? They " +

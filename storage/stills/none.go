@@ -53,7 +53,7 @@ func (e *NoneError) Error() string {
 		return s + fmt.Sprintf("the camera gave no pictures from %s %s: %s", e.Gap.From.Format(userTime), end,
 			e.Gap.Reason)
 	case ReasonNever:
-		return s + "none was ever recorded"
+		return fmt.Sprintf("no %s image of camera %q was ever recorded", e.Kind, e.Camera)
 	case ReasonPruned:
 		if e.Oldest.IsZero() {
 			return s + "all were dropped, to make room or for their age"

@@ -57,7 +57,7 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", allow)
 	h.Set("Access-Control-Allow-Headers",
-		"Authorization, Content-Type, Accept, Accept-Language, Cache-Control, Last-Event-ID")
+		"Authorization, Content-Type, Accept, Accept-Language, Cache-Control, Last-Event-ID, *")
 	h.Set("Access-Control-Max-Age", "86400")
 }
 

@@ -80,17 +80,27 @@ func serves(tx *store.Tx, client model.Token, u model.User) (bool, error) {
 	return home.Child() && home.OwnerAccountID == client.AccountID, nil
 }
 
+// passedOver are scopes of OpenID Connect, which programs ask for by habit. What was given instead
+// is said (RFC 6749 §3.3).
+var passedOver = []string{"openid", "profile", "email", "offline_access"}
+
+// wished are the scopes asked for.
+func wished(asked string) []string {
+	return slices.DeleteFunc(strings.Fields(asked), func(name string) bool { return slices.Contains(passedOver, name) })
+}
+
 // scope chooses scopes: those asked for, or all that there are to have. allowed is what may be had,
 // nil for all.
 func scope(asked string, allowed []string) ([]string, error) {
 	if len(allowed) == 0 {
 		allowed = []string{identity.ScopeAll}
 	}
-	if strings.TrimSpace(asked) == "" {
+	names := wished(asked)
+	if len(names) == 0 {
 		return allowed, nil
 	}
 	var out []string
-	for _, name := range strings.Fields(asked) {
+	for _, name := range names {
 		if !slices.Contains(identity.Scopes, name) || !slices.Contains(allowed, name) &&
 			!slices.Contains(allowed, identity.ScopeAll) {
 			return nil, refuse("invalid_scope", "there is no such scope, or it may not be had; there are: "+
@@ -105,7 +115,7 @@ func scope(asked string, allowed []string) ([]string, error) {
 
 // narrow is scope for who acts with a user's leave: without a wish it may read.
 func narrow(asked string, allowed []string) ([]string, error) {
-	if strings.TrimSpace(asked) == "" {
+	if len(wished(asked)) == 0 {
 		if s, err := scope(identity.ScopeRead, allowed); err == nil {
 			return s, nil
 		}

@@ -6,10 +6,10 @@ import (
 	"vmsbridge/uplink/identity"
 )
 
-// PathDiscovery is where programs look up the other paths.
-const PathDiscovery = "/.well-known/openid-configuration"
+// PathWellKnown is below what programs look up the other paths, by either of two names.
+const PathWellKnown = "/.well-known/"
 
-// discovery is GET of it: the metadata of RFC 8414, under the name that OpenID Connect gave it
+// discovery is the metadata of RFC 8414, under its own name and that which OpenID Connect gave it
 // first. There is no ID token.
 func (s *OAuth) discovery(w http.ResponseWriter, c *call) error {
 	at := s.here(c.r).String()

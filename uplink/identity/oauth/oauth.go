@@ -84,7 +84,9 @@ func New(o Options) (*OAuth, error) {
 		s.route(path, map[string]handler{http.MethodGet: s.held(kind, s.list),
 			http.MethodPost: s.held(kind, s.create), http.MethodDelete: s.held(kind, s.remove)})
 	}
-	s.route(PathDiscovery, map[string]handler{http.MethodGet: s.discovery})
+	for _, name := range []string{"openid-configuration", "oauth-authorization-server"} {
+		s.route(PathWellKnown+name, map[string]handler{http.MethodGet: s.discovery})
+	}
 	reseller := route.New(route.Options{Fail: s.failReseller, Before: anyOrigin, Log: s.log})
 	reseller.Handle(PathReseller, route.Methods{http.MethodPost: s.reseller})
 	s.router.Mount(PathReseller, reseller)

@@ -119,6 +119,11 @@ func TestRefreshRotates(t *testing.T) {
 	require.Equal(t, "vms.read vms.report", first.text("scope"))
 	require.Equal(t, "invalid_scope", b.token(basic(id, secret), "grant_type", "password", "username", "ru@c",
 		"password", password, "scope", "vms.all").text("error"))
+	for asked, given := range map[string]string{"openid profile vms.report offline_access": "vms.report",
+		"openid email": "vms.read"} {
+		require.Equal(t, given, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password",
+			password, "scope", asked).text("scope"), "the names of OpenID Connect are passed over, not refused")
+	}
 
 	refresh := func(token string, more ...string) reply {
 		return b.token(basic(id, secret), append([]string{"grant_type", "refresh_token", "refresh_token", token},
