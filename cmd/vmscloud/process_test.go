@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(openapitest.Run(m))
 }
 
 func program(ctx context.Context, args ...string) *exec.Cmd {

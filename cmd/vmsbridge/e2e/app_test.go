@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -39,10 +40,11 @@ func newApp(t *testing.T) (app *httptest.Server, back chan url.Values) {
 // with a token, and image(address, headers) is how wide the picture there is.
 func (b *browser) asApp(base, token string) {
 	b.t.Helper()
-	ask[bool](b, fmt.Sprintf(`(window.api = async (method, path, body) => {
+	ask[bool](b, fmt.Sprintf(`(window.answers = [], window.api = async (method, path, body) => {
 		const res = await fetch(%q + "/api/v3.0/" + path, {method, body: body && JSON.stringify(body),
 			headers: {Authorization: "Bearer " + %q, ...(body && {"Content-Type": "application/json"})}});
 		const text = await res.text();
+		answers.push({method, address: res.url, code: res.status, type: res.headers.get("Content-Type") || "", text});
 		if (!res.ok) throw new Error(method + " " + path + ": " + res.status + " " + text);
 		return text && JSON.parse(text);
 	}, window.image = (address) => new Promise((done) => {
@@ -62,6 +64,22 @@ func (b *browser) asApp(base, token string) {
 		source.onmessage = (m) => plain.push([m.lastEventId, JSON.parse(m.data)]);
 		source.addEventListener(type, (m) => named.push([m.lastEventId, JSON.parse(m.data)]));
 	}, true)`, base, token))
+}
+
+// conforms holds what api was answered so far against the document of the server at base.
+func (b *browser) conforms(base string) {
+	b.t.Helper()
+	var answers []struct {
+		Method, Address, Type, Text string
+		Code                        int
+	}
+	require.NoError(b.t, json.Unmarshal([]byte(ask[string](b, `JSON.stringify(answers)`)), &answers))
+	require.NotEmpty(b.t, answers)
+	doc := openapitest.Document(b.t, base)
+	for _, a := range answers {
+		doc.Conforms(b.t, a.Method, a.Address,
+			&http.Response{StatusCode: a.Code, Header: http.Header{"Content-Type": {a.Type}}}, []byte(a.Text))
+	}
 }
 
 // hears requires that both listeners of a subscription hear the same, each message once.
@@ -85,6 +103,7 @@ func TestSubscriptionInABrowser(t *testing.T) {
 	b.shows(`opened > 0`)
 	b.hears(3)
 	require.True(t, ask[bool](b, fmt.Sprintf(`named.every((m) => m[1].actorId === "gate" && m[1].type === %q)`, vms.TypeMotion)))
+	b.conforms(s.local)
 	// The bridge stops in time though somebody follows.
 	s.bridge.stop(5 * time.Second)
 }
@@ -183,6 +202,7 @@ func TestAnAppOfSomebody(t *testing.T) {
 			require.True(t, ids[ev.ID], "%s was not heard of", ev.ID)
 		}
 	}
+	b.conforms(s.service)
 	for line := range strings.Lines(b.console()) {
 		require.NotContains(t, line, "CORS", "the console")
 	}

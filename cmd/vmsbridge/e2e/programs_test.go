@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/scripts/harness"
+	"vmsbridge/uplink/server/openapitest"
 )
 
 // bin is the folder of the programs under test. They are built once, and with the race detector if
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if bin != "" {
-		os.Exit(m.Run())
+		os.Exit(openapitest.Run(m))
 	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "vmsbridge-e2e-")
@@ -47,7 +48,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		return m.Run()
+		return openapitest.Run(m)
 	}())
 }
 

@@ -9,14 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/scripts/harness"
-	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -166,28 +164,7 @@ func get(t *testing.T, address, token string) (int, http.Header, []byte) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	conforms(t, req.URL, res, body)
 	return res.StatusCode, res.Header, body
-}
-
-// documents are those of the servers that were asked, by their base addresses.
-var documents sync.Map
-
-// conforms holds an answer of the interface against the document that its server has of itself.
-func conforms(t *testing.T, u *url.URL, res *http.Response, body []byte) {
-	t.Helper()
-	if !strings.HasPrefix(u.Path, "/api/v3.0/") {
-		return
-	}
-	doc, ok := documents.Load(u.Host)
-	if !ok {
-		fetched, err := openapitest.Fetch(t.Context(), u.Scheme+"://"+u.Host)
-		if err != nil {
-			return // it has gone meanwhile, which some tests are about
-		}
-		doc, _ = documents.LoadOrStore(u.Host, fetched)
-	}
-	doc.(*openapitest.Doc).Conforms(t, http.MethodGet, u.String(), res, body)
 }
 
 // events lists all of a camera's events of a type at the service, oldest first, by following the

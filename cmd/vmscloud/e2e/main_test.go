@@ -25,6 +25,7 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/delivery"
+	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := openapitest.Run(m)
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }

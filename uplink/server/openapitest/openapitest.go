@@ -3,6 +3,10 @@
 //
 //	doc := openapitest.Document(t, "http://127.0.0.1:8470")
 //	doc.Conforms(t, "GET", address, res, body)
+//
+// All tests of a package at once, whatever they ask:
+//
+//	func TestMain(m *testing.M) { os.Exit(openapitest.Run(m)) }
 package openapitest
 
 import (
@@ -28,18 +32,18 @@ type Doc struct{ *openapi3.T }
 // Document is the one that the server at a base address serves, checked.
 func Document(t testing.TB, base string) *Doc {
 	t.Helper()
-	d, err := Fetch(t.Context(), base)
+	d, err := fetch(t.Context(), http.DefaultTransport, base)
 	require.NoError(t, err)
 	return d
 }
 
-// Fetch is Document for a server that may be away.
-func Fetch(ctx context.Context, base string) (*Doc, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/v3.0/openapi.json", nil)
+// fetch is Document for a server that may be away.
+func fetch(ctx context.Context, way http.RoundTripper, base string) (*Doc, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+pathDocument, nil)
 	if err != nil {
 		return nil, err
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := way.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +65,10 @@ func Fetch(ctx context.Context, base string) (*Doc, error) {
 // named is a name in a path, quoted for an expression.
 var named = regexp.MustCompile(`\\\{\w+\\\}`)
 
-const listed = "application/json"
+const (
+	pathDocument = "/api/v3.0/openapi.json"
+	listed       = "application/json"
+)
 
 // Path is the path of the document that an address is of, "" for none. A literal one comes before
 // one with a name in it.
@@ -81,22 +88,44 @@ func (d *Doc) Conforms(t testing.TB, method, address string, res *http.Response,
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
+	require.NoError(t, d.check(method, u, res.StatusCode, res.Header, body))
+}
+
+// check says what is wrong with an answer: its code, its body, or that it is good although the
+// document does not know an argument of the request.
+func (d *Doc) check(method string, u *url.URL, code int, header http.Header, body []byte) error {
 	pattern := d.Path(u.EscapedPath())
 	if pattern == "" || d.Paths.Value(pattern).GetOperation(method) == nil || method == http.MethodHead {
-		return
+		return nil
 	}
-	answers := d.Paths.Value(pattern).GetOperation(method).Responses
-	answer := answers.Status(res.StatusCode)
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%s %s answers %d: %s", method, u, code, fmt.Sprintf(format, args...))
+	}
+	operation := d.Paths.Value(pattern).GetOperation(method)
+	answer := operation.Responses.Status(code)
+	if answer == nil && code < 400 && code != http.StatusNotModified && code != http.StatusPartialContent {
+		return wrong("a code that the document does not have")
+	}
+	if code < 300 {
+		for name := range u.Query() {
+			if operation.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil {
+				return wrong("the document does not have the argument %s", name)
+			}
+		}
+	}
 	if answer == nil {
-		require.GreaterOrEqual(t, res.StatusCode, 400, "%s %s answers a code that the document does not have", method,
-			pattern)
-		answer = answers.Default()
+		answer = operation.Responses.Default()
 	}
 	media := answer.Value.Content.Get(listed)
-	if media == nil || !strings.HasPrefix(res.Header.Get("Content-Type"), listed) {
-		return
+	if media == nil || !strings.HasPrefix(header.Get("Content-Type"), listed) {
+		return nil
 	}
 	var value any
-	require.NoError(t, json.NewDecoder(bytes.NewReader(body)).Decode(&value), "%s", body)
-	require.NoError(t, media.Schema.Value.VisitJSON(value), "%s %s: %s", method, address, body)
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&value); err != nil {
+		return wrong("%v: %s", err, body)
+	}
+	if err := media.Schema.Value.VisitJSON(value); err != nil {
+		return wrong("%v: %s", err, body)
+	}
+	return nil
 }

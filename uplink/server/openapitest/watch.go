@@ -1,0 +1,113 @@
+package openapitest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Run runs the tests of a package, and holds every answer of the interface that comes by
+// http.DefaultTransport meanwhile against the document of the server that gave it. The result is
+// that of m.Run, or 1 if an answer was wrong; then it is printed, with the test that asked.
+func Run(m *testing.M) int {
+	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}}
+	http.DefaultTransport = w
+	code := m.Run()
+	http.DefaultTransport = w.way
+	for _, text := range w.wrong {
+		fmt.Println("not as the OpenAPI document has it:", text)
+		code = max(code, 1)
+	}
+	if testing.Verbose() {
+		fmt.Println("answers held against the OpenAPI document:", w.held)
+	}
+	return code
+}
+
+// watch is a transport that looks at the answers. Safe for concurrent use.
+type watch struct {
+	way http.RoundTripper
+
+	mu        sync.Mutex      // guards what follows
+	documents map[string]*Doc // by base address
+	wrong     []string
+	held      int
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport.
+func (w *watch) CloseIdleConnections() { (&http.Client{Transport: w.way}).CloseIdleConnections() }
+
+// RoundTrip is for http.RoundTripper. An answer of the interface in JSON is read whole.
+func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := w.way.RoundTrip(r)
+	if err != nil || !strings.HasPrefix(r.URL.Path, "/api/v3.0/") || r.URL.Path == pathDocument ||
+		!strings.HasPrefix(res.Header.Get("Content-Type"), listed) || res.Header.Get("Content-Encoding") != "" {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
+		return res, nil
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	if err := w.check(r.Method, r.URL, res, body); err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.wrong = append(w.wrong, asker()+": "+err.Error())
+	}
+	return res, nil
+}
+
+// broken is the rest of a body that broke off.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// check holds an answer against the document of its server. Another server may have come to the
+// same address since the document was read.
+func (w *watch) check(method string, u *url.URL, res *http.Response, body []byte) error {
+	base := u.Scheme + "://" + u.Host
+	w.mu.Lock()
+	doc := w.documents[base]
+	w.held++
+	w.mu.Unlock()
+	if doc != nil && doc.check(method, u, res.StatusCode, res.Header, body) == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	doc, err := fetch(ctx, w.way, base)
+	if err != nil {
+		return nil // it has gone meanwhile, which some tests are about
+	}
+	w.mu.Lock()
+	w.documents[base] = doc
+	w.mu.Unlock()
+	return doc.check(method, u, res.StatusCode, res.Header, body)
+}
+
+// asker is the test that sent the request, by the stack: the transport is called on its goroutine.
+func asker() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		name := f.Function[strings.LastIndex(f.Function, "/")+1:]
+		if _, test, ok := strings.Cut(name, ".Test"); ok {
+			return "Test" + strings.SplitN(test, ".", 2)[0]
+		}
+		if !more {
+			return os.Args[0]
+		}
+	}
+}
