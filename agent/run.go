@@ -52,8 +52,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.outbound, err = outbound.Open(a.cfg(), outbound.Options{Journal: a.archive.Journal, Clock: a.clock,
 		Version: a.opts.Version,
 		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService,
-		Picture: a.archive.Picture,
-		Page:    pageOf(base), Log: a.log, Registerer: a.reg})
+		Picture: a.archive.Picture, Show: a.api.Show,
+		Page: pageOf(base), Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return err
 	}

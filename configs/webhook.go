@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +33,10 @@ type Webhook struct {
 	// Ongoing sends a span when it begins and again when it ended; false: only when it ended.
 	// Default true.
 	Ongoing bool `yaml:"ongoing"`
+	// Image is how an event with pictures carries them: none, their addresses for who has a token;
+	// link, addresses that open them for a day without one, at api.public_url, else api.listen;
+	// inline, the preview itself as a data: address. Default none.
+	Image string `yaml:"image"`
 	// Timeout bounds one request. 1s to 5m, default 10s.
 	Timeout time.Duration `yaml:"timeout"`
 	// CAFile is a PEM file with the certificates that are trusted for the hook instead of the
@@ -45,7 +51,7 @@ type Webhook struct {
 
 // setDefaults is called by the decoder for each hook before its keys are read.
 func (w *Webhook) setDefaults() {
-	w.Ongoing, w.Timeout, w.Backlog = true, 10*time.Second, defaultBacklog()
+	w.Ongoing, w.Image, w.Timeout, w.Backlog = true, "none", 10*time.Second, defaultBacklog()
 }
 
 // EventWords are short names for the types of the bridge's own events.
@@ -105,9 +111,30 @@ func (c *checker) webhook(w *Webhook, at string) {
 			c.fault(item(at+".cameras", k), "%s is the id of no camera in this file", shown(id))
 		}
 	}
+	c.oneOf(at+".image", w.Image, "none", "link", "inline")
+	if w.Image == "link" && u != nil {
+		c.reachable(at+".image", u)
+	}
 	between(c, at+".timeout", w.Timeout, time.Second, 5*time.Minute)
 	c.backlog(at+".backlog", w.Backlog)
 	w.CAFile = c.trust(at, u, "https", w.CAFile, w.TLSFingerprint)
+}
+
+// reachable says when no address of this bridge can be made that whoever is behind a hook can open.
+func (c *checker) reachable(path string, hook *url.URL) {
+	host, _, err := net.SplitHostPort(c.cfg.API.Listen)
+	if c.cfg.API.PublicURL != "" || err != nil {
+		return
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "" || err == nil && ip.IsUnspecified():
+		c.fault(path, "no address of a picture can be made, since the bridge listens on all addresses; write "+
+			"api.public_url: with the one under which others reach it, or image: inline")
+	case loopback(host) && !loopback(hook.Hostname()):
+		c.warn(path, "the addresses of pictures lead to %s, which is each machine itself; write api.public_url: with "+
+			"the address under which others reach the bridge, or image: inline", shown(host))
+	}
 }
 
 // hookURL checks an address that may have a query; it returns nil if it reported one. The address

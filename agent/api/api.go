@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/agent/health"
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
 )
 
@@ -29,9 +30,9 @@ type API struct {
 	tokens tokens
 	cert   certificate
 	http   *http.Server
-	tls    *tls.Config  // nil: plain
-	v3     http.Handler // what is below /api/
-	socket net.Listener // of the control socket
+	tls    *tls.Config    // nil: plain
+	v3     *server.Server // what is below /api/
+	socket net.Listener   // of the control socket
 	local  *http.Server
 
 	feed        *feed.Feed // of events, for those who subscribe

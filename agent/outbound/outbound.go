@@ -40,6 +40,8 @@ type Options struct {
 	Tunnel func() (http.Handler, error)
 	// Picture is a camera's still of a moment, for sinks that show one.
 	Picture func(camera string, at time.Time) ([]byte, error)
+	// Show is an event with its pictures as a webhook wants them, by its key image.
+	Show    func(image string, ev vms.Event) vms.Event
 	Page    string // the address of the bridge's page, with a slash at the end; "": nobody knows it
 	Version string // of this program
 	Log     *slog.Logger

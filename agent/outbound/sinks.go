@@ -140,8 +140,13 @@ func (o *Outbound) ongoing() ([]vms.Event, error) {
 
 func (o *Outbound) hook(c configs.Webhook, bridge string, feed *journal.Cursor,
 	reg prometheus.Registerer) (*webhook.Hook, error) {
+	var show func(vms.Event) vms.Event
+	if c.Image != "none" {
+		show = func(ev vms.Event) vms.Event { return o.o.Show(c.Image, ev) }
+	}
 	return webhook.New(webhook.Options{
-		ID: c.ID, URL: c.URL.Reveal(), Secret: secret(c.Secret, c.SecretFile), CAFile: c.CAFile,
+		Show: show,
+		ID:   c.ID, URL: c.URL.Reveal(), Secret: secret(c.Secret, c.SecretFile), CAFile: c.CAFile,
 		Fingerprint: c.TLSFingerprint,
 		Types:       c.Types, Cameras: c.Cameras, EndedOnly: !c.Ongoing, Timeout: c.Timeout,
 		Bridge: bridge, UserAgent: "vmsbridge/" + o.o.Version, Feed: feed, Caps: caps(c.Backlog), Log: o.o.Log,

@@ -87,17 +87,27 @@ func (s *Server) signAddresses(c *call, events []vms.Event, include []string) ([
 	}
 	here, until := s.here(c.r).String(), time.Now().Add(SignedFor)
 	for i := range events {
-		for k, d := range events[i].Data {
-			var err error
-			for _, field := range imageFields[d.Type] {
-				if d, err = s.signItem(c.principal, events[i].ActorID, d, field, here, until); err != nil {
-					return nil, err
-				}
-			}
-			events[i].Data[k] = d
+		var err error
+		if events[i], err = s.SignEvent(c.principal, events[i], here, until); err != nil {
+			return nil, err
 		}
 	}
 	return events, nil
+}
+
+// SignEvent is an event whose addresses of images that p may see are signed ones at here, the
+// address of this server, good until a time. Its data is changed in place.
+func (s *Server) SignEvent(p identity.Principal, ev vms.Event, here string, until time.Time) (vms.Event, error) {
+	for k, d := range ev.Data {
+		var err error
+		for _, field := range imageFields[d.Type] {
+			if d, err = s.signItem(p, ev.ActorID, d, field, here, until); err != nil {
+				return ev, err
+			}
+		}
+		ev.Data[k] = d
+	}
+	return ev, nil
 }
 
 // imageFields are the fields of data items that hold addresses of images.

@@ -73,6 +73,9 @@ func (h *Hook) post(ctx context.Context, q vms.Queued) delivery.Verdict {
 			return delivery.Verdict{Kind: delivery.Passed}
 		}
 	}
+	if h.opts.Show != nil {
+		ev = h.opts.Show(ev)
+	}
 	body, err := json.Marshal(ev)
 	if err != nil {
 		return delivery.Verdict{Kind: delivery.Refused, Err: err}

@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image/jpeg"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -271,4 +274,67 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	require.Equal(t, "offline", lies(prefix+"status"))
 	s.requireSound(kills)
 	_ = os.Remove(conf)
+}
+
+// TestWebhooksCarryPictures posts the motions of a camera to three receivers: as addresses for who
+// has a token, as addresses that open without one, and with the picture in the event.
+func TestWebhooksCarryPictures(t *testing.T) {
+	t.Parallel()
+	got := map[string]chan vms.Event{"none": make(chan vms.Event, 64), "link": make(chan vms.Event, 64),
+		"inline": make(chan vms.Event, 64)}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var ev vms.Event
+		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
+			time.Minute) != nil || json.Unmarshal(body, &ev) != nil {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		select {
+		case got[r.URL.Path[1:]] <- ev:
+		default: // enough came
+		}
+	}))
+	defer receiver.Close()
+	var hooks []string
+	for _, image := range []string{"none", "link", "inline"} {
+		hooks = append(hooks, fmt.Sprintf("{id: %s, url: '%s/%[1]s', secret: %[3]s, types: [motion], image: %[1]s}", image,
+			receiver.URL, homesSecret))
+	}
+	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", ""),
+		"webhooks: ["+strings.Join(hooks, ", ")+"]")
+	s.startBridge()
+	// picture is the address of the preview of the next motion.
+	picture := func(hook string) (address string) {
+		t.Helper()
+		select {
+		case ev := <-got[hook]:
+			require.Equal(t, "gate", ev.ActorID)
+			for _, d := range ev.Data {
+				var frame struct{ HTTPSURL, FeedType string }
+				if d.Type == vms.SchemaFullFrame && d.Into(&frame) == nil && frame.FeedType == vms.ImagePreview {
+					return frame.HTTPSURL
+				}
+			}
+			t.Fatalf("no picture in %v", ev)
+		case <-time.After(stretched(90 * time.Second)):
+			t.Fatal("no motion came to the hook ", hook)
+		}
+		return ""
+	}
+	code, _, body := get(t, picture("none"), "")
+	require.Equal(t, http.StatusUnauthorized, code, "%s", body)
+	link := picture("link")
+	require.Contains(t, link, s.local+vms.PathImage)
+	code, header, body := get(t, link, "")
+	require.Equal(t, http.StatusOK, code, "%s", body)
+	require.Equal(t, "image/jpeg", header.Get("Content-Type"))
+	code, _, body = get(t, strings.Replace(link, "deviceId=gate", "deviceId=yard", 1), "")
+	require.Equal(t, http.StatusUnauthorized, code, "%s", body)
+	inline, ok := strings.CutPrefix(picture("inline"), "data:image/jpeg;base64,")
+	require.True(t, ok)
+	raw, err := base64.StdEncoding.DecodeString(inline)
+	require.NoError(t, err)
+	_, err = jpeg.Decode(bytes.NewReader(raw))
+	require.NoError(t, err)
 }
