@@ -15,8 +15,8 @@ import (
 const shownFor = 24 * time.Hour
 
 // Show is an event as a webhook hands it out: with "link", the addresses of its images are signed
-// ones at the bridge's address; with "inline", that of the preview is the picture itself (RFC 2397).
-// What cannot be had stays an address as it was. Safe for concurrent use.
+// ones at the bridge's address; with "inline", that of the preview is the picture itself (RFC
+// 2397). What cannot be had stays an address as it was. Safe for concurrent use.
 func (a *API) Show(image string, ev vms.Event) vms.Event {
 	ev.Data = slices.Clone(ev.Data)
 	switch {

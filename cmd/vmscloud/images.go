@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
@@ -25,7 +24,6 @@ const (
 	maxImageBytes    = 32 << 20
 	maxImageTime     = 30 * time.Second
 	maxPerBridge     = 8
-	maxRefusalBytes  = 64 << 10
 	maxRefusalLength = 300
 )
 
@@ -100,19 +98,27 @@ func (b *bridgeImages) answer(br registry.Bridge, camera string, err error) erro
 // Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that
 // is a 503.
 func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
-	br, client, err := b.bridgeOf(q.Account, q.Camera)
+	br, tunnelled, err := b.bridgeOf(q.Account, q.Camera)
 	if err != nil {
 		return server.Image{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxImageTime)
 	done := func() { cancel(); b.leave(br.Key()) }
-	img, err := b.fetch(ctx, client, br, q)
+	var still client.Still
+	err = b.ask(ctx, tunnelled, br, q.Camera, func(c *client.Client) (err error) {
+		still, err = c.OpenImage(ctx, q.Camera, q.Kind, q.Op, q.Time)
+		return err
+	})
+	if err == nil && still.Length > maxImageBytes {
+		err = errors.Join(fmt.Errorf("its image has %d bytes, more than %d", still.Length, maxImageBytes),
+			still.Body.Close())
+	}
 	if err != nil {
 		done()
 		return server.Image{}, b.answer(br, q.Camera, err)
 	}
-	img.Body = &closeBoth{img.Body, done}
-	return img, nil
+	return server.Image{Time: still.Time, Length: still.Length,
+		Body: &closeBoth{&limited{still.Body, maxImageBytes}, still.Body, done}}, nil
 }
 
 func away(message string) error {
@@ -137,84 +143,45 @@ func (b *bridgeImages) leave(id string) {
 	}
 }
 
-// fetch asks for an image.
-func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br registry.Bridge,
-	q server.ImageQuery) (server.Image, error) {
-	res, err := b.ask(ctx, tunnelled, br, q.Camera, vms.ImageURL("", q.Camera, q.Kind, q.Op, q.Time))
-	if err != nil {
-		return server.Image{}, err
-	}
-	img, err := readImage(res, q.Camera)
-	if err != nil {
-		return img, errors.Join(err, res.Body.Close())
-	}
-	return img, nil
-}
-
 // ask asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to
-// be dead. path has the query.
-func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br registry.Bridge, camera,
-	path string) (res *http.Response, err error) {
-	get := func(client *http.Client, base string) (*http.Response, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
+// be dead.
+func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br registry.Bridge, camera string,
+	question func(*client.Client) error) (err error) {
+	try := func(way *http.Client, base string) error {
+		c, err := client.New(client.Options{BaseURL: base, Token: client.Token(br.Token), HTTP: way})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		req.Header.Set("Authorization", "Bearer "+br.Token)
-		req.Header.Set(vms.HeaderCamera, camera)
-		return client.Do(req)
+		return question(c)
 	}
 	if tunnelled != nil {
-		res, err = get(tunnelled, inTunnel)
+		err = try(tunnelled, inTunnel)
 	}
-	if tunnelled == nil || err != nil && br.Address != "" && ctx.Err() == nil {
-		res, err = get(b.http, br.Address)
+	dead := (*client.TransientError)(nil)
+	if tunnelled == nil || errors.As(err, &dead) && dead.Code == 0 && br.Address != "" && ctx.Err() == nil {
+		err = try(b.http, br.Address)
 	}
-	return res, err
-}
-
-// readImage checks what a bridge answered. It reads no more than it needs to know that this is a
-// JPEG; the rest is streamed, up to maxImageBytes.
-func readImage(res *http.Response, camera string) (server.Image, error) {
-	switch res.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotFound:
-		return server.Image{}, refusal(res, camera)
-	case http.StatusUnauthorized:
-		return server.Image{}, errors.New("it refuses the token that it registered; it renews that within a minute")
-	default:
-		return server.Image{}, fmt.Errorf("it answers %d", res.StatusCode)
-	}
-	if res.ContentLength > maxImageBytes {
-		return server.Image{}, fmt.Errorf("its image has %d bytes, more than %d", res.ContentLength, maxImageBytes)
-	}
-	at, err := vms.ParseTime(res.Header.Get("X-Vms-" + vms.HeaderTimestamp))
-	if err != nil {
-		return server.Image{}, errors.New("its image comes without a time")
-	}
-	body := bufio.NewReader(&limited{res.Body, maxImageBytes})
-	if head, err := body.Peek(3); err != nil || string(head) != "\xff\xd8\xff" {
-		return server.Image{}, errors.New("what it sends is not a JPEG")
-	}
-	return server.Image{Time: at.Time, Length: res.ContentLength, Body: struct {
-		io.Reader
-		io.Closer
-	}{body, res.Body}}, nil
+	return refusal(err, camera)
 }
 
 // refusal passes a bridge's 404 on. One that is not about images means that the address is not that
 // of a bridge.
-func refusal(res *http.Response, camera string) error {
-	var e vms.Error
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxRefusalBytes))
-	if err != nil {
-		return err
+func refusal(err error, camera string) error {
+	var refused *client.RefusedError
+	var unauthorized *client.UnauthorizedError
+	var transient *client.TransientError
+	switch {
+	case errors.As(err, &refused) && refused.Code == http.StatusNotFound && refused.Reason != vms.ReasonEndpoint:
+		message := []rune(printable(refused.Message))
+		return vms.NotFound("images", string(message[:min(len(message), maxRefusalLength)]), camera)
+	case errors.As(err, &refused):
+		return fmt.Errorf("it answers %d; is its registered address right?", refused.Code)
+	case errors.As(err, &unauthorized):
+		return errors.New("it refuses the token that it registered; it renews that within a minute")
+	case errors.As(err, &transient):
+		return fmt.Errorf("ask it: %w", transient.Err)
 	}
-	if json.Unmarshal(raw, &e) != nil || e.Code != http.StatusNotFound || e.Reason() == vms.ReasonEndpoint {
-		return errors.New("it does not know images; is its registered address right?")
-	}
-	message := []rune(printable(e.Message))
-	return vms.NotFound("images", string(message[:min(len(message), maxRefusalLength)]), camera)
+	return err
 }
 
 // limited fails, rather than ends, when more than n bytes come: half an image must not look whole.
@@ -234,12 +201,13 @@ func (l *limited) Read(p []byte) (int, error) {
 
 // closeBoth closes a body and then lets go of what its request held.
 type closeBoth struct {
-	io.ReadCloser
+	io.Reader
+	body io.Closer
 	done func()
 }
 
 func (c *closeBoth) Close() error {
-	err := c.ReadCloser.Close()
+	err := c.body.Close()
 	c.done()
 	return err
 }

@@ -115,7 +115,7 @@ func TestImageRefusals(t *testing.T) {
 			body(vms.NotFound("images", "no image: the camera was offline", "cam-1"))), 404, vms.ReasonResource,
 			"the camera was offline"},
 		"words for a terminal": {answer(404, body(vms.NotFound("images", "a\x1b[31mb"+strings.Repeat("x", 5000)))),
-			404, vms.ReasonResource, "a?[31mb"},
+			404, vms.ReasonResource, "a [31mb"},
 		"away": {nil, 503, vms.ReasonDeviceUnavailable, ""},
 		"no such endpoint": {answer(404, body(vms.NewError(404, vms.ReasonEndpoint, "x"))), 503,
 			vms.ReasonDeviceUnavailable, ""},

@@ -91,7 +91,7 @@ func TestRecordedRefusals(t *testing.T) {
 		"an older version": {404, string(body), 503},
 		"its token is old": {401, "", 503},
 		"no JSON":          {200, "<html>", 503},
-		"without end":      {200, strings.Repeat(" ", maxRecordedBytes+10) + "{}", 503},
+		"without end":      {200, strings.Repeat(" ", 8<<20) + "{}", 503},
 	} {
 		bridge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.code)

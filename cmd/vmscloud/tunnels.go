@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/tunnel"
@@ -52,9 +49,6 @@ const inTunnel = "http://bridge"
 // is the answer.
 const maxStatusTime = 2 * time.Second
 
-// maxStatusBytes bounds what a bridge says of a camera.
-const maxStatusBytes = 64 << 10
-
 // through is a client for the tunnel of the bridge of a key, nil if it has none.
 func (b *bridgeImages) through(key string) *http.Client {
 	transport, ok := b.hub.Transport(key)
@@ -70,46 +64,25 @@ func (b *bridgeImages) Status(ctx context.Context, account, camera string) (stri
 	if !known {
 		return "", false
 	}
-	client := b.through(br.Key())
-	if client == nil || !b.enter(br.Key()) {
+	tunnelled := b.through(br.Key())
+	if tunnelled == nil || !b.enter(br.Key()) {
 		return "", false
 	}
 	defer b.leave(br.Key())
 	ctx, cancel := context.WithTimeout(ctx, maxStatusTime)
 	defer cancel()
-	status, err := askStatus(ctx, client, br, camera)
+	br.Address = "" // what is known already is as good
+	var cam vms.Camera
+	err := b.ask(ctx, tunnelled, br, camera, func(c *client.Client) (err error) {
+		cam, err = c.Camera(ctx, camera)
+		return err
+	})
+	if err == nil && (cam.ID != camera || cam.Status == nil || !vms.ValidStatus(cam.Status.ConnectionStatus)) {
+		err = errors.New("what it sends is not the status of that camera")
+	}
 	if err != nil {
-		if u := (*url.Error)(nil); errors.As(err, &u) {
-			err = u.Err
-		}
 		b.log.Debug("a bridge did not say how a camera is", "bridge", br.Key(), "camera", camera, "error", err)
 		return "", false
 	}
-	return status, true
-}
-
-func askStatus(ctx context.Context, client *http.Client, br registry.Bridge, camera string) (status string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		inTunnel+vms.PathCameras+"/"+url.PathEscape(camera)+"?include=status", nil)
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+br.Token)
-	req.Header.Set(vms.HeaderCamera, camera)
-	res, err := client.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	if res.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("it answers %d", res.StatusCode)
-	}
-	var cam vms.Camera
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxStatusBytes)).Decode(&cam); err != nil {
-		return "", errors.New("what it sends is not a camera")
-	}
-	if cam.ID != camera || cam.Status == nil || !vms.ValidStatus(cam.Status.ConnectionStatus) {
-		return "", errors.New("what it sends is not the status of that camera")
-	}
-	return cam.Status.ConnectionStatus, nil
+	return cam.Status.ConnectionStatus, true
 }

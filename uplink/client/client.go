@@ -186,13 +186,24 @@ func (c *Client) send(ctx context.Context, header http.Header, method, path stri
 // exchange is one request and its answer. encoding is that of the body.
 func (c *Client) exchange(ctx context.Context, header http.Header, method, path string, body []byte, encoding string,
 	limit int64, token string) (answer, error) {
+	res, err := c.open(ctx, header, method, path, body, encoding, token)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }() // read to its end, or of no use any more
+	return c.whole(res, limit)
+}
+
+// open is one request and the beginning of its answer.
+func (c *Client) open(ctx context.Context, header http.Header, method, path string, body []byte, encoding string,
+	token string) (*http.Response, error) {
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.Base()+path, reader)
 	if err != nil {
-		return answer{}, fmt.Errorf("make request: %w", err)
+		return nil, fmt.Errorf("make request: %w", err)
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("Authorization", "Bearer "+token)
@@ -211,9 +222,13 @@ func (c *Client) exchange(ctx context.Context, header http.Header, method, path 
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return answer{}, transportError(err)
+		return nil, transportError(err)
 	}
-	defer func() { _ = res.Body.Close() }() // read to its end below, or of no use any more
+	return res, nil
+}
+
+// whole reads an answer, of so many bytes at most.
+func (c *Client) whole(res *http.Response, limit int64) (answer, error) {
 	data, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err != nil {
 		return answer{}, transportError(err)

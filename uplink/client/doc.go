@@ -1,6 +1,7 @@
 // Package client calls the service's interface: it reports events, and lists events, cameras and
 // types and fetches images. The reporter drains the outbox through it; the commands of vmsbridge
-// ask a running bridge or the service.
+// ask a running bridge or the service; the service asks bridges, through their tunnels too. What is
+// not the interface (control sockets, health checks, sign-in) goes other ways.
 //
 // Nothing counts as the service's acceptance of an event but a 2xx answer whose body is that very
 // event: a captive portal's page, a proxy's greeting or half an answer leaves it where it was.

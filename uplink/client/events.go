@@ -132,10 +132,5 @@ func (c *Client) Event(ctx context.Context, id string, include ...string) (vms.E
 	if len(include) > 0 {
 		path += "?" + url.Values{"include": {includeValue(include)}}.Encode()
 	}
-	var ev vms.Event
-	a, err := c.call(ctx, http.MethodGet, path, nil, maxAnswerBytes)
-	if err != nil {
-		return ev, err
-	}
-	return ev, decode(a, &ev)
+	return get[vms.Event](ctx, c, nil, path)
 }

@@ -1,13 +1,16 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"vmsbridge/uplink/vms"
@@ -98,12 +101,20 @@ func took(a answer) bool {
 	return json.Unmarshal(a.body, &fields) == nil && fields != nil && !trouble(fields)
 }
 
+// ofCamera tells a bridge that is asked through its tunnel which camera a question is about.
+func ofCamera(camera string) http.Header { return http.Header{vms.HeaderCamera: {camera}} }
+
+// imagePath is the address of a recorded still.
+func imagePath(camera, kind, op string, t time.Time) string {
+	v := url.Values{"deviceId": {camera}, "type": {kind}, op: {instant(t)}}
+	return vms.PathImage + "?" + v.Encode()
+}
+
 // Image fetches a recorded still and when it was taken. kind is vms.ImagePreview or vms.ImageMain,
 // op one of the vms.Op constants.
 func (c *Client) Image(ctx context.Context, camera, kind, op string, t time.Time) (jpeg []byte, at time.Time,
 	err error) {
-	v := url.Values{"deviceId": {camera}, "type": {kind}, op: {instant(t)}}
-	a, err := c.call(ctx, http.MethodGet, vms.PathImage+"?"+v.Encode(), nil, maxImageBytes)
+	a, err := c.call(ctx, http.MethodGet, imagePath(camera, kind, op, t), nil, maxImageBytes)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -111,13 +122,96 @@ func (c *Client) Image(ctx context.Context, camera, kind, op string, t time.Time
 		return nil, time.Time{},
 			&TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
 	}
+	at, err = takenAt(a.status, a.header)
+	if err != nil {
+		return nil, at, err
+	}
+	return a.body, at, nil
+}
+
+// takenAt is when the image of an answer was taken.
+func takenAt(status int, header http.Header) (time.Time, error) {
 	for _, prefix := range []string{"X-Vms-", "X-Een-"} {
-		stamp, err := vms.ParseTime(a.header.Get(prefix + vms.HeaderTimestamp))
+		stamp, err := vms.ParseTime(header.Get(prefix + vms.HeaderTimestamp))
 		if err == nil {
-			return a.body, stamp.Time, nil
+			return stamp.Time, nil
 		}
 	}
-	return nil, time.Time{}, &TransientError{Code: a.status, Err: errors.New("the image came without its time")}
+	return time.Time{}, &TransientError{Code: status, Err: errors.New("the image came without its time")}
+}
+
+// Still is an image as it comes, from its first bytes on, which are those of a JPEG. Whoever has
+// one closes Body.
+type Still struct {
+	Time   time.Time
+	Length int64 // -1: it is not said
+	Body   io.ReadCloser
+}
+
+// OpenImage is Image for whoever passes it on: it is not read whole, ctx alone bounds how long it
+// may take, and the token is not read anew.
+func (c *Client) OpenImage(ctx context.Context, camera, kind, op string, t time.Time) (Still, error) {
+	token, err := c.Bearer(ctx, "")
+	if err != nil {
+		return Still{}, err
+	}
+	res, err := c.open(ctx, ofCamera(camera), http.MethodGet, imagePath(camera, kind, op, t), nil, "", token)
+	if err != nil {
+		return Still{}, err
+	}
+	s, err := c.still(res)
+	if err != nil {
+		_ = res.Body.Close() // what is wrong with the answer is known
+	}
+	return s, err
+}
+
+// still checks the beginning of an answer.
+func (c *Client) still(res *http.Response) (s Still, err error) {
+	if res.StatusCode != http.StatusOK {
+		a, err := c.whole(res, maxReplyBytes)
+		if err == nil {
+			err = classify(c.base, a, nil)
+		}
+		if err == nil {
+			err = &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
+		}
+		return s, err
+	}
+	if s.Time, err = takenAt(res.StatusCode, res.Header); err != nil {
+		return s, err
+	}
+	body := bufio.NewReader(res.Body)
+	if head, err := body.Peek(3); err != nil || string(head) != "\xff\xd8\xff" {
+		return s, &TransientError{Code: res.StatusCode, Err: errors.New("what it sends is not a JPEG")}
+	}
+	s.Length, s.Body = res.ContentLength, struct {
+		io.Reader
+		io.Closer
+	}{body, res.Body}
+	return s, nil
+}
+
+// Media asks for the first intervals of a time in which there are images of a camera, at most so
+// many, and for the gaps of that time.
+func (c *Client) Media(ctx context.Context, camera, kind string, from, to time.Time, most int) (vms.MediaPage, error) {
+	v := url.Values{"deviceId": {camera}, "type": {kind}, "startTimestamp__gte": {vms.At(from).String()},
+		"endTimestamp__lte": {vms.At(to).String()}, "pageSize": {strconv.Itoa(most)}}
+	return get[vms.MediaPage](ctx, c, ofCamera(camera), vms.PathMedia+"?"+v.Encode())
+}
+
+// Camera asks for one camera with its status.
+func (c *Client) Camera(ctx context.Context, id string) (vms.Camera, error) {
+	return get[vms.Camera](ctx, c, ofCamera(id), vms.PathCameras+"/"+url.PathEscape(id)+"?include=status")
+}
+
+// get asks for something in JSON.
+func get[T any](ctx context.Context, c *Client, header http.Header, path string) (out T, err error) {
+	a, err := c.callWith(ctx, header, http.MethodGet, path, nil, maxAnswerBytes)
+	if err != nil {
+		return out, err
+	}
+	return out, decode(a, &out)
 }
 
 // instant writes a time in milliseconds if it is a whole one, else exactly.
@@ -146,20 +240,10 @@ func page[T any](ctx context.Context, c *Client, path, token string, v url.Value
 	if token != "" {
 		v.Set("pageToken", token)
 	}
-	var out vms.PageOf[T]
-	a, err := c.call(ctx, http.MethodGet, path+"?"+v.Encode(), nil, maxAnswerBytes)
-	if err != nil {
-		return out, err
-	}
-	return out, decode(a, &out)
+	return get[vms.PageOf[T]](ctx, c, nil, path+"?"+v.Encode())
 }
 
 // User asks whom the token stands for. Its AccountID is what events must carry.
 func (c *Client) User(ctx context.Context) (vms.User, error) {
-	var u vms.User
-	a, err := c.call(ctx, http.MethodGet, "/api/v3.0/users/self", nil, maxAnswerBytes)
-	if err != nil {
-		return u, err
-	}
-	return u, decode(a, &u)
+	return get[vms.User](ctx, c, nil, "/api/v3.0/users/self")
 }

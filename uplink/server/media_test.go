@@ -246,10 +246,11 @@ func TestMediaIntervals(t *testing.T) {
 	list := "/api/v3.0/media?deviceId=cam-1&type=preview&mediaType=image&startTimestamp__gte=" +
 		url.QueryEscape(stamp(0)) +
 		"&endTimestamp__lte=" + url.QueryEscape(stamp(time.Hour))
-	var got mediaPage
+	var got vms.MediaPage
 	b.get(list).into(200, &got)
 	require.Len(t, got.Results, 3)
-	require.Equal(t, mediaInterval{"preview", "cam-1", "image", vms.At(t0), vms.At(t0.Add(30 * time.Second))},
+	require.Equal(t, vms.MediaInterval{Type: "preview", DeviceID: "cam-1", MediaType: "image", Start: vms.At(t0),
+		End: vms.At(t0.Add(30 * time.Second))},
 		got.Results[0])
 	require.Len(t, got.Gaps, 3)
 	require.Equal(t, "nobody answers", got.Gaps[0].Reason)
@@ -258,7 +259,7 @@ func TestMediaIntervals(t *testing.T) {
 
 	var starts []string
 	for next := ""; ; {
-		var page mediaPage
+		var page vms.MediaPage
 		b.get(list+"&pageSize=1&pageToken="+url.QueryEscape(next)).into(200, &page)
 		require.Len(t, page.Results, 1)
 		require.Len(t, page.Gaps, 1)

@@ -24,30 +24,6 @@ type RecordingSource interface {
 	Recorded(ctx context.Context, account, camera, kind string, from, to time.Time, most int) ([]Interval, []Gap, error)
 }
 
-// mediaInterval and mediaGap are what is answered of them.
-type mediaInterval struct {
-	Type      string   `json:"type"`
-	DeviceID  string   `json:"deviceId"`
-	MediaType string   `json:"mediaType"`
-	Start     vms.Time `json:"startTimestamp"`
-	End       vms.Time `json:"endTimestamp"`
-}
-
-type mediaGap struct {
-	Start  vms.Time  `json:"startTimestamp"`
-	End    *vms.Time `json:"endTimestamp"` // null while it lasts
-	Reason string    `json:"reason"`
-}
-
-// mediaPage is the answer of GET /media: a page without totalSize, as the public service has it,
-// and the gaps.
-type mediaPage struct {
-	Results       []mediaInterval `json:"results"`
-	Gaps          []mediaGap      `json:"gaps"`
-	NextPageToken string          `json:"nextPageToken"`
-	PrevPageToken string          `json:"prevPageToken"`
-}
-
 // mediaArgs are its arguments. include asks for addresses of video, of which there are none;
 // coalesce for intervals that touch to be one, which they are.
 var mediaArgs = []string{"deviceId", "type", "mediaType", "startTimestamp__gte", "endTimestamp__lte", "pageSize",
@@ -88,7 +64,7 @@ func (s *Server) listMedia(c *call) error {
 	if !c.principal.Views(want.Kind) {
 		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may not see "+want.Kind+" images")
 	}
-	page := mediaPage{Results: []mediaInterval{}, Gaps: []mediaGap{}}
+	page := vms.MediaPage{Results: []vms.MediaInterval{}, Gaps: []vms.MediaGap{}}
 	source, ok := s.opts.Images.(RecordingSource)
 	if media == "video" { // this is no recorder of video
 		return c.ok(page)
@@ -111,14 +87,14 @@ func (s *Server) listMedia(c *call) error {
 			to = v.Start
 			break
 		}
-		page.Results = append(page.Results, mediaInterval{want.Kind, want.Camera, "image", vms.At(v.Start),
-			vms.At(v.End)})
+		page.Results = append(page.Results, vms.MediaInterval{Type: want.Kind, DeviceID: want.Camera,
+			MediaType: "image", Start: vms.At(v.Start), End: vms.At(v.End)})
 	}
 	for _, g := range gaps {
 		if !g.Start.Before(to) {
 			break // it stands on a later page
 		}
-		gap := mediaGap{Start: vms.At(g.Start), Reason: g.Reason}
+		gap := vms.MediaGap{Start: vms.At(g.Start), Reason: g.Reason}
 		if !g.End.IsZero() {
 			gap.End = vms.Ptr(g.End)
 		}

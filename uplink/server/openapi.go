@@ -59,7 +59,7 @@ var operations = map[string]operation{
 	"GET media/liveImage.jpeg": {about: "The newest still of a camera",
 		args: append([]string{"deviceId", "type"}, wishArgs...), media: "image/jpeg"},
 	"GET media": {about: "When there are stills of a camera, and why there are none", args: mediaArgs,
-		answer: mediaPage{}},
+		answer: vms.MediaPage{}},
 	"GET media/session":  {about: "A cookie that opens images", answer: map[string]any{}},
 	"GET clientSettings": {about: "The base address for clients", answer: vms.ClientSettings{}},
 	"GET cameras": {about: "Cameras, chosen and in order", args: paged(cameraArgs...),

@@ -13,12 +13,12 @@
 //
 //	{"type":"vms.motionDetectionEvent.v1","id":…}
 //
-// The body is the event as the service gets it, with its pictures as the hook wants them. t is the time of this request in seconds since
-// 1970; v1 is the HMAC-SHA256, in hex digits, of t as it is written, a full stop, and the body's
-// bytes, under the hook's secret. A receiver refuses a t more than five minutes from its clock, and
-// a signature that it has seen in that time; so nothing that was overheard is of use twice. The key
-// names the event and its revision: it stays the same when a request is made again, which has a new
-// t and signature.
+// The body is the event as the service gets it, with its pictures as the hook wants them. t is the
+// time of this request in seconds since 1970; v1 is the HMAC-SHA256, in hex digits, of t as it is
+// written, a full stop, and the body's bytes, under the hook's secret. A receiver refuses a t more
+// than five minutes from its clock, and a signature that it has seen in that time; so nothing that
+// was overheard is of use twice. The key names the event and its revision: it stays the same when
+// a request is made again, which has a new t and signature.
 //
 // # What an answer means
 //

@@ -35,8 +35,8 @@ type Options struct {
 	// Choose is an event as the hook is to get it, ok false for none; it is asked beside Types,
 	// Cameras and EndedOnly, and again before each attempt. nil: each as it is.
 	Choose func(vms.Event) (ev vms.Event, ok bool)
-	// Show is an event with its pictures for the hook, made anew for each attempt; it must not change
-	// the data of the event that it is given. nil: each as it is.
+	// Show is an event with its pictures for the hook, made anew for each attempt; it must not
+	// change the data of the event that it is given. nil: each as it is.
 	Show func(vms.Event) vms.Event
 	// Dial makes the connections, without a proxy. nil: by the environment's proxy.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -298,8 +298,8 @@ func TestWebhooksCarryPictures(t *testing.T) {
 	defer receiver.Close()
 	var hooks []string
 	for _, image := range []string{"none", "link", "inline"} {
-		hooks = append(hooks, fmt.Sprintf("{id: %s, url: '%s/%[1]s', secret: %[3]s, types: [motion], image: %[1]s}", image,
-			receiver.URL, homesSecret))
+		hooks = append(hooks, fmt.Sprintf("{id: %s, url: '%s/%[1]s', secret: %[3]s, types: [motion], image: %[1]s}",
+			image, receiver.URL, homesSecret))
 	}
 	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", ""),
 		"webhooks: ["+strings.Join(hooks, ", ")+"]")
