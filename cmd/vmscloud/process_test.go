@@ -271,7 +271,8 @@ func TestFromInitToEvents(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "vmscloud token list")
 
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 401, "/": 200, "/nothing": 404} {
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 401, "/": 200,
+		"/nothing": 404} {
 		res, err := http.Get(p.base + path)
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())

@@ -212,7 +212,8 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 // requireSound checks the stores of a bridge that does not run.
 func (s *site) requireSound(n int) {
 	s.t.Helper()
-	out, err := exec.Command(filepath.Join(programs(s.t), "vmsbridge"), "fsck", "--data", s.path("bridge")).CombinedOutput()
+	out, err := exec.Command(filepath.Join(programs(s.t), "vmsbridge"), "fsck", "--data",
+		s.path("bridge")).CombinedOutput()
 	require.NoError(s.t, err, "after kill %d: %s", n, out)
 }
 

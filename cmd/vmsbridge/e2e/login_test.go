@@ -18,7 +18,8 @@ import (
 // login runs vmsbridge login with what is typed.
 func (s *site) login(typed string, args ...string) (out string, err error) {
 	s.t.Helper()
-	cmd := exec.Command(filepath.Join(programs(s.t), "vmsbridge"), append([]string{"login", "--config", s.yaml}, args...)...)
+	cmd := exec.Command(filepath.Join(programs(s.t), "vmsbridge"),
+		append([]string{"login", "--config", s.yaml}, args...)...)
 	cmd.Stdin = strings.NewReader(typed)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b
