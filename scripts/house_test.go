@@ -58,14 +58,10 @@ var allowed = map[string][]string{
 	"storage/vfs/witness":    nil, // for tests only: what a crash may leave behind
 	"storage/vfs/tinydisk":   nil, // for tests only: a disk that is soon full
 	"storage/stills":         {"storage/vfs"},
-	"storage/stills/repair":  {"storage/stills/audit", "storage/stills/form", "storage/stills/segment", "storage/vfs"},
-	"storage/stills/audit":   {"storage/stills/form", "storage/stills/segment", "storage/vfs"},
-	"storage/stills/index":   {"storage/stills/form", "storage/stills/segment"}, // memory, no file
-	"storage/stills/segment": {"storage/stills/form", "storage/vfs"},
-	"storage/stills/quota":   {"storage/stills/form"}, // sums, no clock
-	"storage/stills/wear":    nil,                     // sums, no clock
-	"storage/stills/form":    nil,                     // bytes, no file
-	"storage/bench":          {"storage/..."},         // a module of its own
+	"storage/stills/repair":  {"storage/stills/segment", "storage/vfs"},
+	"storage/stills/index":   {"storage/stills/segment"}, // memory, no file
+	"storage/stills/segment": {"storage/vfs"},
+	"storage/bench":          {"storage/..."}, // a module of its own
 	"storage/journal":        {"storage/guard", "storage/vfs", "uplink/vms"},
 	"storage/journal/sample": {"storage/boltfile", "uplink/vms"}, // for tests only
 	"storage/journal/file": {"storage/boltfile", "storage/guard", "storage/journal/schema", "storage/vfs",

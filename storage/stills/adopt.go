@@ -1,7 +1,6 @@
 package stills
 
 import (
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
@@ -34,7 +33,7 @@ func (r *Ring) adopt(l *segment.Found, last bool) {
 		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.Path, "error", l.Broken)
 		return
 	}
-	if last && l.Whole && l.Trouble == nil && l.Block.Version >= form.Version && r.goOn(m, l) {
+	if last && l.Whole && l.Trouble == nil && l.Block.Version >= segment.Version && r.goOn(m, l) {
 		return
 	}
 	x := l.Listing
@@ -42,8 +41,8 @@ func (r *Ring) adopt(l *segment.Found, last bool) {
 		x = r.reseal(m, l)
 	}
 	wall, up := r.clock()
-	if l.Lane == form.Quiet {
-		r.share.Remember(x, m.age(wall, up), up)
+	if l.Lane == segment.Quiet {
+		r.share.remember(x, m.age(wall, up), up)
 	}
 	r.wear.AtLeast(x.Written)
 	r.index.Adopt(&m.Segment, x)
@@ -60,8 +59,8 @@ func (r *Ring) goOn(m *member, l *segment.Found) bool {
 	_, up := r.clock()
 	r.wear.More(int64(l.End))
 	r.lanes[l.Lane].take(m, segment.GoOn(f, l, healed), l.Draft, up)
-	if l.Lane == form.Quiet {
-		r.share.Remember(l.Draft.Listing(0, 0), 0, up)
+	if l.Lane == segment.Quiet {
+		r.share.remember(l.Draft.Listing(0, 0), 0, up)
 	}
 	r.index.GoOn(&m.Segment, l.Draft)
 	return true
@@ -85,7 +84,7 @@ func (r *Ring) count(l *segment.Found) {
 
 // reseal has the flusher give a segment that was scanned an index for the next time, and returns
 // it. Without one, it is scanned again.
-func (r *Ring) reseal(m *member, l *segment.Found) *form.Listing {
+func (r *Ring) reseal(m *member, l *segment.Found) *segment.Listing {
 	wall, up := r.clock()
 	total, _ := r.wear.PerDay(up)
 	x := l.Draft.Listing(l.SealTime(l.Draft, wall), total)

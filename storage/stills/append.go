@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 var (
@@ -54,20 +54,20 @@ func (r *Ring) appended(s Still, err error) error {
 
 // append stores a still of an era; nil is the one that SetEra has named.
 func (r *Ring) append(s Still, era *uint32) error {
-	if err := errors.Join(form.CheckCamera(s.Camera), form.CheckKind(s.Kind)); err != nil {
+	if err := errors.Join(segment.CheckCamera(s.Camera), segment.CheckKind(s.Kind)); err != nil {
 		return err
 	}
-	at, err := form.Nanos(s.Time)
+	at, err := segment.Nanos(s.Time)
 	if err != nil {
 		return err
 	}
 	if len(s.JPEG) == 0 {
 		return fmt.Errorf("%w: it has no bytes", ErrInvalid)
 	}
-	key := form.Key{Camera: s.Camera, Kind: s.Kind}
-	worst := form.NewDraft(form.Version)
-	if most := r.opts.SegmentBytes - 2*form.BlockBytes - int64(worst.Bytes+worst.Cost(key)); int64(form.RecordHead+
-		form.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
+	key := segment.Key{Camera: s.Camera, Kind: s.Kind}
+	worst := segment.NewDraft(segment.Version)
+	most := r.opts.SegmentBytes - 2*segment.BlockBytes - int64(worst.Bytes+worst.Cost(key))
+	if int64(segment.RecordHead+segment.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
 		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)",
 			ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
 	}
@@ -78,15 +78,15 @@ func (r *Ring) append(s Still, era *uint32) error {
 		return ErrClosed
 	}
 	at += r.enter(era)
-	head := form.StillRecord(key, at, s.JPEG)
+	head := segment.StillRecord(key, at, s.JPEG)
 	_, up := r.clock()
-	l := r.lanes[r.share.Lane(s.Camera, head.Size(), up)]
+	l := r.lanes[r.share.lane(s.Camera, head.Size(), up)]
 	r.order(l, key, at)
 	offset, err := r.write(l, head, s.Camera, s.JPEG, func() int { return l.tail.Cost(key) })
 	if err != nil {
 		return err
 	}
-	r.index.Add(&l.seg.Segment, l.tail, key, form.Entry{Time: at, Place: offset, Size: uint32(len(s.JPEG))})
+	r.index.Add(&l.seg.Segment, l.tail, key, segment.Entry{Time: at, Place: offset, Size: uint32(len(s.JPEG))})
 	r.stats.appended.Add(1)
 	r.stats.appendedBytes.Add(uint64(len(s.JPEG)))
 	return nil
@@ -94,7 +94,7 @@ func (r *Ring) append(s Still, era *uint32) error {
 
 // order sees to it that a still stands in a segment of a higher number than all earlier ones of its
 // time, for of several the newest segment's counts.
-func (r *Ring) order(l *lane, key form.Key, at int64) {
+func (r *Ring) order(l *lane, key segment.Key, at int64) {
 	if l.file != nil && r.index.Later(key, at, l.seg.Number) {
 		r.retire(l)
 	}
@@ -102,7 +102,7 @@ func (r *Ring) order(l *lane, key form.Key, at int64) {
 
 // write puts a record behind the last one of a lane, in a new segment if need be, and says where.
 // cost is what the segment's index grows by.
-func (r *Ring) write(l *lane, head form.Record, camera string, body []byte, cost func() int) (uint32, error) {
+func (r *Ring) write(l *lane, head segment.Record, camera string, body []byte, cost func() int) (uint32, error) {
 	if err := r.makeRoom(l, head.Size(), cost); err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // segmentEnd is where a segment of made ends, recordBytes about how long a record is; the first one
@@ -62,7 +62,7 @@ var damages = []damage{
 		copyBlock(t, names[1], names[2], 0)
 	}, healed: true},
 	{name: "last block of another segment", other: func(t *testing.T, dir string, names []string) {
-		copyBlock(t, names[1], names[2], segmentEnd-form.BlockBytes)
+		copyBlock(t, names[1], names[2], segmentEnd-segment.BlockBytes)
 	}, healed: true},
 	{name: "page in the middle zeroed", segment: 2, damage: zero(3*4096, 4*4096), lost: 2},
 	{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte {
@@ -90,7 +90,7 @@ var damages = []damage{
 		require.NoError(t, os.Remove(names[len(names)-1]))
 	}, lost: 6, stats: Stats{DamagedSegments: 1}},
 	{name: "segment duplicated under another number", other: func(t *testing.T, dir string, names []string) {
-		copyFile(t, names[2], filepath.Join(dir, form.SegmentName(900)))
+		copyFile(t, names[2], filepath.Join(dir, segment.SegmentName(900)))
 	}, stats: Stats{DamagedSegments: 1}},
 	{name: "segment duplicated under a foreign name", other: func(t *testing.T, dir string, names []string) {
 		copyFile(t, names[2], names[2]+".bak")
@@ -101,8 +101,8 @@ var damages = []damage{
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
 	}, clean: true, stats: Stats{ForeignFiles: 2}},
 	{name: "foreign file with a segment's name", other: func(t *testing.T, dir string, names []string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, form.SegmentName(999)), bytes.Repeat([]byte("hello"), 20000),
-			0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, segment.SegmentName(999)),
+			bytes.Repeat([]byte("hello"), 20000), 0o600))
 	}, stats: Stats{DamagedSegments: 1}},
 	{name: "two segments swapped", other: func(t *testing.T, dir string, names []string) {
 		require.NoError(t, os.Rename(names[1], names[1]+"x"))
@@ -123,7 +123,7 @@ func copyBlock(t *testing.T, from, to string, at int) {
 	t.Helper()
 	b, err := os.ReadFile(from)
 	require.NoError(t, err)
-	edit(t, to, func(other []byte) []byte { copy(other[at:at+form.BlockBytes], b[at:]); return other })
+	edit(t, to, func(other []byte) []byte { copy(other[at:at+segment.BlockBytes], b[at:]); return other })
 }
 
 func TestDamage(t *testing.T) {

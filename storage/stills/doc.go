@@ -6,7 +6,7 @@
 // Stills are appended to preallocated segments of a fixed size; deleting is dropping a whole
 // segment, as a rule the oldest. Every record has its length and two checksums, and a segment that
 // is full gets an index at its end, so that Open reads indexes, not pictures. The disk form, and
-// what a torn tail means, is in form/format.md. What it promises:
+// what a torn tail means, is in segment/format.md. What it promises:
 //
 //  1. The segments never take more than MaxBytes on disk, preallocated space included.
 //  2. A still is returned only if its bytes are those that were appended: the checksum is verified
@@ -16,7 +16,7 @@
 //     these, only for segments of a newer version.
 //  4. Order of appending does not matter: a clock that jumps hides no still.
 //  5. A camera that stores no more than its share keeps its last day, whatever the others store
-//     (package quota).
+//     (accounts.go).
 //  6. A power cut costs the stills since the last flush (Options.FlushEvery), and nothing else; a
 //     crash of the process costs none.
 //  7. Stills stored while the clock was untrue stand at their right times once those are known, and
@@ -24,13 +24,12 @@
 //
 // Its rooms, each of which knows only those below it:
 //
-//	stills           the Ring: which segments there are, what goes into which,
-//		and which goes when room is needed
-//	repair           puts the files in order in their place
-//	audit    index   what is wrong with the files; where each still is, in memory
-//	segment          one file: made, read, written, flushed, sealed, and read in spite of damage
-//	quota    wear    which lane a camera's still goes to; what is written to the device
-//	form             bytes, as form/format.md has them
+//	stills           the Ring: which segments there are, what goes into which, and which goes
+//		when room is needed; each camera's share; what is written to the device
+//	repair   index   what is wrong with the files, and puts them in order; where each still is,
+//		in memory
+//	segment          one file: its bytes; made, read, written, flushed, sealed, and read in spite
+//		of damage
 //
 // An example:
 //

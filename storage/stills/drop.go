@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -93,7 +92,7 @@ func (r *Ring) payOwed(size uint32, cost int) {
 	for len(owed) > 0 {
 		n := owed[0]
 		if !r.outdated(n) {
-			if !r.lanes[form.Quiet].fits(n.Size()+size, n.Cost()+cost) || r.writeNote(n) != nil {
+			if !r.lanes[segment.Quiet].fits(n.Size()+size, n.Cost()+cost) || r.writeNote(n) != nil {
 				break
 			}
 		}
@@ -103,8 +102,8 @@ func (r *Ring) payOwed(size uint32, cost int) {
 }
 
 // outdated says whether a gap that was owed has been told of since.
-func (r *Ring) outdated(n form.Note) bool {
-	return n.Type == form.TypeGap && r.index.GapSince(n.Camera, n.From)
+func (r *Ring) outdated(n segment.Note) bool {
+	return n.Type == segment.TypeGap && r.index.GapSince(n.Camera, n.From)
 }
 
 // Release drops segments, the oldest first as Append does, until at least the given number of bytes
@@ -125,7 +124,7 @@ func (r *Ring) Release(bytes int64) (int64, error) {
 		}
 		freed += had - r.totalLocked()
 	}
-	if r.lanes[form.Quiet].file != nil {
+	if r.lanes[segment.Quiet].file != nil {
 		r.payOwed(0, 0)
 	}
 	return freed, nil

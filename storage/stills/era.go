@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -112,12 +111,12 @@ func (r *Ring) settle(m *member, shift int64) error {
 	if err := segment.Settle(r.fs, &m.File, m.writer, shift); err != nil {
 		return fmt.Errorf("settle the times of %s: %w", m.Path, err)
 	}
-	var open *form.Draft
+	var open *segment.Draft
 	if r.isActive(m) {
 		open = r.lanes[m.Lane].tail
 	}
 	r.index.Settle(&m.Segment, open, shift)
-	m.sealedAt = form.SealShifted(m.sealedAt, shift)
+	m.sealedAt = segment.SealShifted(m.sealedAt, shift)
 	if m.writer != nil {
 		m.writer.Move(shift)
 	}
@@ -131,5 +130,5 @@ func (r *Ring) EraExtent(era uint32) (from, to time.Time, ok bool) {
 	if !ok {
 		return time.Time{}, time.Time{}, false
 	}
-	return form.Time(lo), form.Time(hi), true
+	return segment.Time(lo), segment.Time(hi), true
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
@@ -98,7 +98,8 @@ func TestEra(t *testing.T) {
 	for _, name := range files {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)
-		if foot, err := form.DecodeBlock(b[len(b)-form.BlockBytes:], form.FootMagic); err == nil && foot.Sealed() {
+		foot, err := segment.DecodeBlock(b[len(b)-segment.BlockBytes:], segment.FootMagic)
+		if err == nil && foot.Sealed() {
 			b[foot.IndexAt] ^= 0xff
 			require.NoError(t, os.WriteFile(name, b, 0o600))
 		}

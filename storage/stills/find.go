@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 )
@@ -27,7 +26,7 @@ func (r *Ring) After(camera string, k Kind, t time.Time) (Still, error) {
 // one question. If there is none, the error is a *NoneError that says why. The result is the
 // caller's. Find reads one file and waits for no flush.
 func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
-	still, err := r.find(camera, k, op, form.ClampNanos(t))
+	still, err := r.find(camera, k, op, segment.ClampNanos(t))
 	if none, ok := errors.AsType[*NoneError](err); ok {
 		none.Op, none.Time = op, t
 	} else if err != nil {
@@ -37,14 +36,14 @@ func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
 }
 
 func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
-	if err := errors.Join(form.CheckCamera(camera), form.CheckKind(k)); err != nil {
+	if err := errors.Join(segment.CheckCamera(camera), segment.CheckKind(k)); err != nil {
 		return Still{}, err
 	}
 	if op < Before || op > After {
 		return Still{}, fmt.Errorf("%w: unknown %s", ErrInvalid, op)
 	}
 	r.stats.finds.Add(1)
-	key := form.Key{Camera: camera, Kind: k}
+	key := segment.Key{Camera: camera, Kind: k}
 	// at moves on past stills that the device does not give; the question stays t.
 	step, at := op, t
 	var unreadable error
@@ -103,7 +102,7 @@ func (f *refusals) note(s *index.Segment) {
 }
 
 // forget leaves a damaged still out from now on.
-func (r *Ring) forget(key form.Key, loc index.Location) {
+func (r *Ring) forget(key segment.Key, loc index.Location) {
 	r.stats.badRecords.Add(1)
 	r.log.Warn("damaged still was skipped", "camera", key.Camera, "kind", key.Kind.String(), "segment", loc.Seg.Path,
 		"offset", loc.Place)
@@ -111,26 +110,26 @@ func (r *Ring) forget(key form.Key, loc index.Location) {
 }
 
 // read reads and verifies a still.
-func (r *Ring) read(loc index.Location, key form.Key) (Still, error) {
+func (r *Ring) read(loc index.Location, key segment.Key) (Still, error) {
 	f, err := r.files.Take(&loc.Seg.File)
 	if err != nil {
 		return Still{}, err
 	}
-	jpeg, err := loc.Seg.ReadStill(f.File, key, form.Entry{Time: loc.Time - loc.Shift, Place: loc.Place,
+	jpeg, err := loc.Seg.ReadStill(f.File, key, segment.Entry{Time: loc.Time - loc.Shift, Place: loc.Place,
 		Size: loc.Size})
 	r.files.Give(f, err != nil)
 	if err != nil {
 		return Still{}, err
 	}
-	return Still{Camera: key.Camera, Kind: key.Kind, Time: form.Time(loc.Time), JPEG: jpeg}, nil
+	return Still{Camera: key.Camera, Kind: key.Kind, Time: segment.Time(loc.Time), JPEG: jpeg}, nil
 }
 
 // Newest is the time of a camera's newest still of a kind; ok is false if there is none. It reads
 // nothing from the disk.
 func (r *Ring) Newest(camera string, k Kind) (t time.Time, ok bool) {
-	newest, ok := r.index.Newest(form.Key{Camera: camera, Kind: k})
+	newest, ok := r.index.Newest(segment.Key{Camera: camera, Kind: k})
 	if !ok {
 		return time.Time{}, false
 	}
-	return form.Time(newest), true
+	return segment.Time(newest), true
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -97,7 +96,7 @@ func (r *Ring) flush(full bool) error {
 	}
 	r.pending = nil
 	dir := false
-	var names form.Manifest
+	var names segment.Manifest
 	var dropped []uint64
 	if !full {
 		for _, l := range r.lanes {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // FuzzOpen opens a ring of which one stretch was overwritten: it opens, goes on, and gives back
@@ -43,14 +43,14 @@ func FuzzRevive(f *testing.F) {
 		r, err := Open(dir, opts)
 		require.NoError(t, err)
 		list := begun(t, r, Preview, 3, 50)
-		used := int(r.lanes[form.Quiet].file.Place())
+		used := int(r.lanes[segment.Quiet].file.Place())
 		require.NoError(t, r.Close())
 		hit := 0
 		edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte {
-			clear(b[:form.BlockBytes])
-			clear(b[len(b)-form.BlockBytes:])
-			from := form.BlockBytes + int(at)%(len(b)-2*form.BlockBytes)
-			n := copy(b[from:len(b)-form.BlockBytes], junk)
+			clear(b[:segment.BlockBytes])
+			clear(b[len(b)-segment.BlockBytes:])
+			from := segment.BlockBytes + int(at)%(len(b)-2*segment.BlockBytes)
+			n := copy(b[from:len(b)-segment.BlockBytes], junk)
 			if n > 0 && from < used {
 				hit = 3 // it may be any of them
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Gap is a time without pictures.
@@ -39,16 +39,16 @@ func noted(camera string, err error) error {
 }
 
 func (r *Ring) appendGap(camera string, from, to time.Time, reason string, era *uint32) error {
-	if err := form.CheckCamera(camera); err != nil {
+	if err := segment.CheckCamera(camera); err != nil {
 		return err
 	}
-	start, err := form.Nanos(from)
+	start, err := segment.Nanos(from)
 	if err != nil {
 		return err
 	}
-	end := int64(form.NoEnd)
+	end := int64(segment.NoEnd)
 	if !to.IsZero() {
-		if end, err = form.Nanos(to); err != nil {
+		if end, err = segment.Nanos(to); err != nil {
 			return err
 		}
 		if end < start {
@@ -56,7 +56,7 @@ func (r *Ring) appendGap(camera string, from, to time.Time, reason string, era *
 		}
 	}
 	reason = strings.ToValidUTF8(reason, "?")
-	for len(reason) > form.MaxReason {
+	for len(reason) > segment.MaxReason {
 		_, n := utf8.DecodeLastRuneInString(reason)
 		reason = reason[:len(reason)-n]
 	}
@@ -66,16 +66,16 @@ func (r *Ring) appendGap(camera string, from, to time.Time, reason string, era *
 		return ErrClosed
 	}
 	shift := r.enter(era)
-	if start += shift; end != form.NoEnd {
+	if start += shift; end != segment.NoEnd {
 		end += shift
 	}
-	return r.writeNote(form.Note{Type: form.TypeGap, Camera: camera, From: start, To: end, Reason: reason})
+	return r.writeNote(segment.Note{Type: segment.TypeGap, Camera: camera, From: start, To: end, Reason: reason})
 }
 
 // writeNote appends a note. appendMu is held.
-func (r *Ring) writeNote(n form.Note) error {
+func (r *Ring) writeNote(n segment.Note) error {
 	head, body := n.Record()
-	l := r.lanes[form.Quiet]
+	l := r.lanes[segment.Quiet]
 	if _, err := r.write(l, head, n.Camera, body, n.Cost); err != nil {
 		return err
 	}
@@ -86,12 +86,12 @@ func (r *Ring) writeNote(n form.Note) error {
 // Gaps is the camera's noted gaps that touch the time from from to to, in order. Zero times do not
 // bound.
 func (r *Ring) Gaps(camera string, from, to time.Time) []Gap {
-	lo, hi := int64(form.NoEnd), int64(math.MaxInt64)
+	lo, hi := int64(segment.NoEnd), int64(math.MaxInt64)
 	if !from.IsZero() {
-		lo = form.ClampNanos(from)
+		lo = segment.ClampNanos(from)
 	}
 	if !to.IsZero() {
-		hi = form.ClampNanos(to)
+		hi = segment.ClampNanos(to)
 	}
 	var list []Gap
 	for _, n := range r.index.Gaps(camera, lo, hi) {
@@ -101,10 +101,10 @@ func (r *Ring) Gaps(camera string, from, to time.Time) []Gap {
 }
 
 // newGap is the gap that a note is of.
-func newGap(n form.Note) Gap {
-	v := Gap{Camera: n.Camera, From: form.Time(n.From), Reason: n.Reason}
-	if n.To != form.NoEnd {
-		v.To = form.Time(n.To)
+func newGap(n segment.Note) Gap {
+	v := Gap{Camera: n.Camera, From: segment.Time(n.From), Reason: n.Reason}
+	if n.To != segment.NoEnd {
+		v.To = segment.Time(n.To)
 	}
 	return v
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
@@ -17,12 +16,12 @@ type lane struct {
 	id    int
 	seg   *member         // the one that is written; nil: the next record begins a segment
 	file  *segment.Writer // its file; nil as seg is
-	tail  *form.Draft     // its stills and notes; changed by the index only
+	tail  *segment.Draft  // its stills and notes; changed by the index only
 	began time.Duration   // uptime when it was taken up
 }
 
 // take makes a segment the one that the lane writes.
-func (l *lane) take(m *member, w *segment.Writer, x *form.Draft, up time.Duration) {
+func (l *lane) take(m *member, w *segment.Writer, x *segment.Draft, up time.Duration) {
 	m.writer = w
 	l.seg, l.file, l.tail, l.began = m, w, x, up
 }
@@ -40,7 +39,7 @@ func (r *Ring) makeRoom(l *lane, size uint32, cost func() int) error {
 			return err
 		}
 	}
-	if l.id == form.Quiet {
+	if l.id == segment.Quiet {
 		r.payOwed(size, cost())
 	}
 	return nil
@@ -109,9 +108,9 @@ func (r *Ring) begin(l *lane) error {
 func (r *Ring) create(l *lane, size int64) error {
 	wall, up := r.clock()
 	for taken := 0; ; taken++ {
-		b := form.NewBlock(r.next, l.id, size, wall)
+		b := segment.NewBlock(r.next, l.id, size, wall)
 		if r.era != 0 {
-			b.Version, b.Era, b.Created = form.VersionEra, r.era, 0
+			b.Version, b.Era, b.Created = segment.VersionEra, r.era, 0
 		}
 		s, w, err := segment.Begin(r.fs, r.dir, b)
 		if errors.Is(err, fs.ErrExist) && taken < mostTaken {
@@ -126,7 +125,7 @@ func (r *Ring) create(l *lane, size int64) error {
 		r.segments = append(r.segments, m)
 		r.summed()
 		r.dirDirty = true
-		l.take(m, w, form.NewDraft(b.Version), up)
+		l.take(m, w, segment.NewDraft(b.Version), up)
 		return nil
 	}
 }

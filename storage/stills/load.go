@@ -7,8 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -21,8 +20,8 @@ func (r *Ring) load() error {
 	}
 	r.emptyDropped(list)
 	list = slices.DeleteFunc(list, func(e vfs.Entry) bool {
-		_, ok := form.SegmentNumber(e.Name)
-		if form.IsForeign(e.Name) {
+		_, ok := segment.SegmentNumber(e.Name)
+		if segment.IsForeign(e.Name) {
 			r.stats.foreign.Add(1)
 		}
 		return !ok
@@ -32,21 +31,21 @@ func (r *Ring) load() error {
 		r.next = r.names.last.Newest() + 1
 		return nil
 	}
-	first, _ := form.SegmentNumber(list[0].Name)
-	newest, _ := form.SegmentNumber(list[len(list)-1].Name)
+	first, _ := segment.SegmentNumber(list[0].Name)
+	newest, _ := segment.SegmentNumber(list[len(list)-1].Name)
 	if first > 1 {
 		r.index.WentRound()
 	}
 	r.next = newest + 1
 
-	there := make([]audit.Present, 0, len(list))
+	there := make([]repair.Present, 0, len(list))
 	readers := make([]*segment.Reader, loaders)
 	for i := range readers {
 		readers[i] = segment.NewReader(r.fs, r.dir)
 	}
-	var late []*segment.Found               // what is not sealed, or among the last, is adopted when all are known
-	var unsealed [form.Lanes]*segment.Found // the newest segment of each lane, if it is not sealed
-	few := len(list) - maxPending - form.Lanes
+	var late []*segment.Found                  // what is not sealed, or among the last, is adopted when all are known
+	var unsealed [segment.Lanes]*segment.Found // the newest segment of each lane, if it is not sealed
+	few := len(list) - maxPending - segment.Lanes
 	for at := 0; at < len(list); at += loadAtOnce {
 		chunk := list[at:min(at+loadAtOnce, len(list))]
 		found, err := r.readAll(readers, chunk)
@@ -54,8 +53,8 @@ func (r *Ring) load() error {
 			return err
 		}
 		for i, l := range found {
-			number, _ := form.SegmentNumber(chunk[i].Name)
-			there = append(there, audit.NewPresent(number, l.Block))
+			number, _ := segment.SegmentNumber(chunk[i].Name)
+			there = append(there, repair.NewPresent(number, l.Block))
 			if l.Broken == nil {
 				if unsealed[l.Lane] = nil; !l.Block.Sealed() {
 					unsealed[l.Lane] = l
@@ -78,7 +77,7 @@ func (r *Ring) load() error {
 	removed := false
 	for i, l := range late {
 		// A crash may leave all segments half made that were begun since the last flush.
-		if len(late)-i <= maxPending+form.Lanes && r.halfMade(l) {
+		if len(late)-i <= maxPending+segment.Lanes && r.halfMade(l) {
 			if err := segment.Drop(r.fs, r.dir, l.Number); err != nil {
 				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.Path, "error", err)
 				r.adopt(l, false)
@@ -135,7 +134,7 @@ func (r *Ring) readAll(readers []*segment.Reader, list []vfs.Entry) ([]*segment.
 
 // readOne reads a segment's index, and gives it new ends if it has lost both.
 func (r *Ring) readOne(rd *segment.Reader, e vfs.Entry) (*segment.Found, error) {
-	number, _ := form.SegmentNumber(e.Name)
+	number, _ := segment.SegmentNumber(e.Name)
 	l, err := rd.Load(e, number)
 	if err != nil || l.Broken == nil || l.Block.Number != 0 || l.Trouble != nil {
 		return l, err

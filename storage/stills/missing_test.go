@@ -13,8 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -37,7 +36,7 @@ func TestAMissingSegmentIsFound(t *testing.T) {
 	require.Greater(t, rep.Segments, 6)
 	all := rep.Segments
 	for n := uint64(1); n <= uint64(all); n++ {
-		path := filepath.Join(dir, form.SegmentName(n))
+		path := filepath.Join(dir, segment.SegmentName(n))
 		require.NoError(t, os.Rename(path, path+"-away"))
 		rep, err := Check(dir)
 		require.NoError(t, err)
@@ -47,7 +46,7 @@ func TestAMissingSegmentIsFound(t *testing.T) {
 	}
 	lost := []uint64{1, 3, uint64(all)}
 	for _, n := range lost {
-		require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(n))))
+		require.NoError(t, os.Remove(filepath.Join(dir, segment.SegmentName(n))))
 	}
 	for start := range 3 {
 		r, err := Open(dir, o)
@@ -73,7 +72,7 @@ func TestAMissingSegmentIsFound(t *testing.T) {
 // TestALostSegmentIsForgotten when all that was beside it has been dropped.
 func TestALostSegmentIsForgotten(t *testing.T) {
 	dir, _ := made(t)
-	require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(2))))
+	require.NoError(t, os.Remove(filepath.Join(dir, segment.SegmentName(2))))
 	r, err := Open(dir, small)
 	require.NoError(t, err)
 	for i := range 200 {
@@ -87,11 +86,11 @@ func TestALostSegmentIsForgotten(t *testing.T) {
 // segments of this one without a word.
 func TestNothingIsMissingWithoutAList(t *testing.T) {
 	dir, _ := made(t)
-	list := filepath.Join(dir, form.ManifestName)
+	list := filepath.Join(dir, segment.ManifestName)
 	kept, err := os.ReadFile(list)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(list))
-	require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(1))))
+	require.NoError(t, os.Remove(filepath.Join(dir, segment.SegmentName(1))))
 	requireClean(t, dir)
 	r, err := Open(dir, small)
 	require.NoError(t, err)
@@ -101,7 +100,7 @@ func TestNothingIsMissingWithoutAList(t *testing.T) {
 	require.FileExists(t, list)
 
 	require.NoError(t, os.WriteFile(list, kept, 0o600)) // it names the first segment
-	b := form.NewBlock(20, form.Quiet, 64<<10, epoch)
+	b := segment.NewBlock(20, segment.Quiet, 64<<10, epoch)
 	b.Listed = false
 	_, w, err := segment.Begin(vfs.OS, dir, b)
 	require.NoError(t, err)
@@ -117,16 +116,16 @@ func TestADamagedListIsTold(t *testing.T) {
 	r, err := Open(dir, small) // the second list
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
-	path := filepath.Join(dir, form.ManifestName)
+	path := filepath.Join(dir, segment.ManifestName)
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for slot := range 2 {
-		edit(t, path, flip(slot*form.ManifestSlot+25))
+		edit(t, path, flip(slot*segment.ManifestSlot+25))
 		requireClean(t, dir)
 		require.NoError(t, os.WriteFile(path, good, 0o600))
 	}
 	edit(t, path, flip(25))
-	edit(t, path, flip(form.ManifestSlot+25))
+	edit(t, path, flip(segment.ManifestSlot+25))
 	rep, err := Check(dir)
 	require.NoError(t, err)
 	require.Len(t, rep.Problems, 1)
@@ -188,16 +187,16 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 
 // rotSlot makes one of the slots of the list of segments unreadable, if there is a list.
 func rotSlot(t *testing.T, disk *vfs.Disk, slot int) {
-	f, err := disk.Open(filepath.Join("ring", form.ManifestName), true)
+	f, err := disk.Open(filepath.Join("ring", segment.ManifestName), true)
 	if err != nil {
 		return
 	}
-	_, err = f.WriteAt([]byte("rot"), int64(slot)*form.ManifestSlot+20)
+	_, err = f.WriteAt([]byte("rot"), int64(slot)*segment.ManifestSlot+20)
 	require.NoError(t, err)
 	require.NoError(t, f.Sync())
 }
 
-func auditOf(fs vfs.FS) (Report, error) { return audit.Check(fs, "ring") }
+func auditOf(fs vfs.FS) (Report, error) { return repair.Check(fs, "ring") }
 
 // TestWhatAPowerCutLeavesIsNoDamage, as it is found before the next start, where stills are flushed
 // as they should be.

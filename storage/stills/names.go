@@ -6,15 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
 // names is what the manifest is made of, and what it was.
 type names struct {
-	last form.Manifest // as it was read or written; only its Segments are made anew
+	last segment.Manifest // as it was read or written; only its Segments are made anew
 	// dropped are segments that were dropped and whose empty files are there until neither slot of
 	// the manifest names them; rested those that the last one written did not name.
 	dropped, rested []uint64
@@ -22,16 +21,16 @@ type names struct {
 
 // missed finds the segments that the manifest names and that are gone, without having been dropped.
 // From then on they are known to be lost.
-func (r *Ring) missed(there []audit.Present) {
+func (r *Ring) missed(there []repair.Present) {
 	m, err := segment.ReadManifest(r.fs, r.dir)
 	if err != nil {
 		r.log.Warn("the list of segments of stills cannot be read; it is written anew", "error", err)
 	}
-	lost := audit.Missed(m, there, r.names.dropped)
+	lost := repair.Missed(m, there, r.names.dropped)
 	for _, n := range lost {
 		r.stats.badSegments.Add(1)
 		r.log.Error("a segment of stills is gone, and was not dropped; its stills are lost",
-			"segment", form.SegmentName(n))
+			"segment", segment.SegmentName(n))
 	}
 	if len(lost) > 0 {
 		m.Lost = append(m.Lost, lost...)
@@ -43,7 +42,7 @@ func (r *Ring) missed(there []audit.Present) {
 // emptyDropped notes the files of dropped segments, and ends what a crash cut off.
 func (r *Ring) emptyDropped(list []vfs.Entry) {
 	for _, e := range list {
-		n, ok := form.DroppedNumber(e.Name)
+		n, ok := segment.DroppedNumber(e.Name)
 		if !ok {
 			continue
 		}
@@ -58,7 +57,7 @@ func (r *Ring) emptyDropped(list []vfs.Entry) {
 
 // manifest is what the next one is to say, and the dropped segments that it will not name. appendMu
 // is held.
-func (r *Ring) manifest() (m form.Manifest, dropped []uint64) {
+func (r *Ring) manifest() (m segment.Manifest, dropped []uint64) {
 	m = r.names.last
 	m.Sequence++
 	m.Segments = nil
@@ -75,14 +74,14 @@ func (r *Ring) manifest() (m form.Manifest, dropped []uint64) {
 
 // list writes a manifest whose names are on the device, and deletes the files of the segments that
 // neither slot names any more. flushMu is held.
-func (r *Ring) list(m form.Manifest, dropped []uint64) error {
+func (r *Ring) list(m segment.Manifest, dropped []uint64) error {
 	if err := segment.WriteManifest(r.fs, r.dir, m); err != nil {
 		return fmt.Errorf("write the list of segments: %w", err)
 	}
 	r.wrote(segment.PageBytes)
 	var gone []uint64
 	for _, n := range r.names.rested {
-		err := r.fs.Remove(filepath.Join(r.dir, form.DroppedName(n)))
+		err := r.fs.Remove(filepath.Join(r.dir, segment.DroppedName(n)))
 		if err == nil || os.IsNotExist(err) {
 			gone = append(gone, n)
 		}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Reason is why there is no still.
@@ -64,10 +64,10 @@ func (e *NoneError) Error() string {
 }
 
 // newNone says why a question of key has no answer.
-func newNone(key form.Key, a *index.Absence) *NoneError {
+func newNone(key segment.Key, a *index.Absence) *NoneError {
 	e := &NoneError{Camera: key.Camera, Kind: key.Kind, Reason: ReasonNothing}
 	if a.Kept {
-		e.Oldest, e.Newest = form.Time(a.Oldest), form.Time(a.Newest)
+		e.Oldest, e.Newest = segment.Time(a.Oldest), segment.Time(a.Newest)
 	}
 	switch {
 	case a.Gap != nil:

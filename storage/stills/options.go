@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
@@ -24,7 +24,7 @@ type Options struct {
 	// is dropped for its age for an hour, so that a wrong clock costs nothing.
 	MaxAge time.Duration
 	// Cameras is how many cameras share the ring; if more store stills than that, they count. See
-	// package quota.
+	// accounts.go.
 	Cameras int
 	// Endurance is how many bytes may be written to the device in its life, as its maker says
 	// (TBW); 0 means 300 times the capacity of the file system.
@@ -66,19 +66,19 @@ func (o Options) withDefaults() (Options, error) {
 		o.SegmentBytes = defaultSegment
 	}
 	switch {
-	case o.MaxBytes < minSegments*form.MinSegmentBytes:
+	case o.MaxBytes < minSegments*segment.MinSegmentBytes:
 		return o,
 			fmt.Errorf("max_size of %d bytes is too small for a ring of stills: give at least %d, or better a few GiB",
-				o.MaxBytes, minSegments*form.MinSegmentBytes)
-	case o.SegmentBytes < form.MinSegmentBytes || o.SegmentBytes > form.MaxSegmentBytes:
-		return o, fmt.Errorf("segment_size of %d bytes: must be %d to %d", o.SegmentBytes, form.MinSegmentBytes,
-			form.MaxSegmentBytes)
+				o.MaxBytes, minSegments*segment.MinSegmentBytes)
+	case o.SegmentBytes < segment.MinSegmentBytes || o.SegmentBytes > segment.MaxSegmentBytes:
+		return o, fmt.Errorf("segment_size of %d bytes: must be %d to %d", o.SegmentBytes, segment.MinSegmentBytes,
+			segment.MaxSegmentBytes)
 	}
 	if eighth := max(o.MaxBytes/8, smallSegment); o.SegmentBytes > eighth {
 		o.SegmentBytes = eighth
 	}
 	// Whole pages, so that the file takes no more than its size.
-	o.SegmentBytes = max(min(o.SegmentBytes, o.MaxBytes/minSegments)&^4095, form.MinSegmentBytes)
+	o.SegmentBytes = max(min(o.SegmentBytes, o.MaxBytes/minSegments)&^4095, segment.MinSegmentBytes)
 	if o.Timed == nil {
 		o.Timed = func() func() { return func() {} }
 	}

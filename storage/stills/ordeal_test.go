@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
@@ -153,7 +153,8 @@ func (o *ordeal) run(t *testing.T, stills int) {
 
 // took notes where a still is.
 func (o *ordeal) took(r *Ring, s Still) {
-	if loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0); none == nil {
+	key := segment.Key{Camera: s.Camera, Kind: s.Kind}
+	if loc, none := r.index.Find(key, At, s.Time.UnixNano(), At, 0); none == nil {
 		o.stored = append(o.stored, stored{Still: s, segment: loc.Seg.Number})
 	}
 }
@@ -252,7 +253,7 @@ func (o *ordeal) end(t *testing.T, n int) {
 		next := Still{"calm", Main, epoch.Add(1000 * day), picture(1, 5000)}
 		require.NoError(t, r.Append(next), o.what())
 		require.NoError(t, r.Close(), o.what())
-		rep, err := audit.Check(disk, ordealDir)
+		rep, err := repair.Check(disk, ordealDir)
 		require.NoError(t, err)
 		if !rep.Clean() {
 			// A new segment of which nothing whole arrived, and not its ends either, is not Open's

@@ -8,8 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -39,7 +38,7 @@ func (s *scribe) Open(name string, write bool) (vfs.File, error) {
 
 func (f scribeFile) WriteAt(p []byte, at int64) (int, error) {
 	f.of.mu.Lock()
-	if len(p) > form.BlockBytes || form.Begins(p) {
+	if len(p) > segment.BlockBytes || segment.Begins(p) {
 		f.of.lowest = min(f.of.lowest, at)
 	}
 	f.of.mu.Unlock()
@@ -56,9 +55,9 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	var list []Still
 	var bytes int64
 	for range 6 {
-		disk.lowest = form.MaxSegmentBytes
+		disk.lowest = segment.MaxSegmentBytes
 		from := int64(0)
-		if w := r.lanes[form.Quiet].file; w != nil {
+		if w := r.lanes[segment.Quiet].file; w != nil {
 			from = int64(w.Place())
 		}
 		for range 10 {
@@ -74,7 +73,7 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	}
 	require.Less(t, float64(r.Stats().WrittenBytes), 1.02*float64(bytes))
 	require.NoError(t, r.Close())
-	rep, err := audit.Check(disk, "/stills")
+	rep, err := repair.Check(disk, "/stills")
 	require.NoError(t, err)
 	require.True(t, rep.Clean(), rep.Problems)
 
@@ -82,8 +81,8 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	require.Equal(t, len(list), survey(t, again, list))
 	s := again.Stats()
 	require.Zero(t, s.DamagedRecords+s.TornRecords)
-	disk.lowest = form.MaxSegmentBytes
-	end := int64(again.lanes[form.Quiet].file.Place())
+	disk.lowest = segment.MaxSegmentBytes
+	end := int64(again.lanes[segment.Quiet].file.Place())
 	require.NoError(t, again.Append(still("cam", Preview, time.Hour, 1000)))
 	require.Equal(t, end, disk.lowest, "a start goes on on a page of its own")
 	require.Zero(t, end%segment.PageBytes)
@@ -97,7 +96,7 @@ func TestLittleLeavesPagesOpen(t *testing.T) {
 		require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 800)))
 		require.NoError(t, r.Flush())
 	}
-	require.Less(t, r.lanes[form.Quiet].file.Place(), uint32(50*1000))
+	require.Less(t, r.lanes[segment.Quiet].file.Place(), uint32(50*1000))
 }
 
 // TestTornBeforeAClosedPage: the last still of a flush did not arrive, and the end of the page did.
@@ -108,7 +107,7 @@ func TestTornBeforeAClosedPage(t *testing.T) {
 	opts.MaxBytes, opts.SegmentBytes = 4<<20, 1<<20
 	r := open(t, dir, opts)
 	list := begun(t, r, Preview, 9, 14_100)
-	last := r.lanes[form.Quiet].tail.Series[form.Key{Camera: "cam", Kind: Preview}].List[8].Place
+	last := r.lanes[segment.Quiet].tail.Series[segment.Key{Camera: "cam", Kind: Preview}].List[8].Place
 	require.NoError(t, r.Close())
 	edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte {
 		clear(b[last+1000 : last+12_000])

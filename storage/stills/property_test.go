@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // model is the ring as a plain list, newest appended last. Which stills a ring keeps depends on the
@@ -94,7 +94,7 @@ func TestAgainstModel(t *testing.T) {
 				s := Still{rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind"), now,
 					picture(seed, rapid.SampledFrom([]int{1, 7, 8, 900, 9000, 30000, 60000}).Draw(t, "size"))}
 				require.NoError(t, r.Append(s))
-				loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
+				loc, none := r.index.Find(segment.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
 				require.Nil(t, none)
 				m.stills = append(m.stills, kept{s, loc.Seg.Number})
 				require.LessOrEqual(t, r.Stats().Bytes, opts.MaxBytes)

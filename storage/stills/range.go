@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Frame is a still without its picture, for a timeline.
@@ -24,19 +24,19 @@ const RangeMost = 10_000
 // one time are never parted, so with both kinds a page may hold one more than limit. Stills may be
 // dropped between two pages. A damaged still is listed until somebody tries to read it.
 func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list []Frame, more bool, err error) {
-	if err := form.CheckCamera(camera); err != nil {
+	if err := segment.CheckCamera(camera); err != nil {
 		return nil, false, fmt.Errorf("list stills: %w", err)
 	}
 	kinds := []Kind{k}
 	if k == 0 {
 		kinds = []Kind{Preview, Main}
-	} else if err := form.CheckKind(k); err != nil {
+	} else if err := segment.CheckKind(k); err != nil {
 		return nil, false, fmt.Errorf("list stills of %q: %w", camera, err)
 	}
 	if limit < 1 || limit > RangeMost {
 		limit = RangeMost
 	}
-	all := r.index.Between(camera, kinds, form.ClampNanos(from), form.ClampNanos(to), limit+1)
+	all := r.index.Between(camera, kinds, segment.ClampNanos(from), segment.ClampNanos(to), limit+1)
 	for i, f := range all {
 		if i >= limit && f.Time != all[i-1].Time {
 			return list, true, nil
@@ -45,7 +45,7 @@ func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list
 		if err != nil {
 			continue // it was dropped since, or is damaged
 		}
-		list = append(list, Frame{form.Time(f.Time), f.Kind, size})
+		list = append(list, Frame{segment.Time(f.Time), f.Kind, size})
 	}
 	return list, false, nil
 }

@@ -3,7 +3,6 @@ package stills
 import (
 	"fmt"
 
-	"vmsbridge/storage/stills/audit"
 	"vmsbridge/storage/stills/repair"
 )
 
@@ -31,7 +30,7 @@ func Repair(dir string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	before, err := audit.Check(opts.FS, dir) // before anything is changed
+	before, err := repair.Check(opts.FS, dir) // before anything is changed
 	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
@@ -49,7 +48,7 @@ func Repair(dir string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{Repairs: m.Done}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	rep, err := audit.Check(opts.FS, dir)
+	rep, err := repair.Check(opts.FS, dir)
 	rep.Repairs = m.Done
 	return rep, err
 }

@@ -9,11 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
-	"vmsbridge/storage/stills/quota"
 	"vmsbridge/storage/stills/segment"
-	"vmsbridge/storage/stills/wear"
 	"vmsbridge/storage/vfs"
 )
 
@@ -29,14 +26,14 @@ type Ring struct {
 	// appendMu guards the writing side. flushMu is taken before it.
 	appendMu sync.Mutex
 	segments []*member // in the order of their numbers
-	lanes    [form.Lanes]*lane
-	next     uint64      // number of the next segment
-	pending  []*member   // full segments, not yet flushed
-	dirDirty bool        // a segment was made or deleted since the directory was flushed
-	retryAt  time.Time   // after a full disk: no new segment before
-	buf      []byte      // the record being written
-	owed     []form.Note // of pruned series and of gaps that last, to be written
-	share    quota.Accounts
+	lanes    [segment.Lanes]*lane
+	next     uint64         // number of the next segment
+	pending  []*member      // full segments, not yet flushed
+	dirDirty bool           // a segment was made or deleted since the directory was flushed
+	retryAt  time.Time      // after a full disk: no new segment before
+	buf      []byte         // the record being written
+	owed     []segment.Note // of pruned series and of gaps that last, to be written
+	share    accounts
 	steady   steady
 	era      uint32 // of the segments that are begun; 0: the clock is true
 	shifts   shifts // by which eras were wrong, as far as it is known; it has a lock of its own
@@ -46,7 +43,7 @@ type Ring struct {
 	index   *index.Index     // it has a lock of its own, taken after appendMu
 	files   *segment.Handles // those read last
 	clock   Clock
-	wear    wear.Meter
+	wear    wearMeter
 	stats   counters
 	sizes   sizes // written under appendMu
 	told    told
@@ -69,10 +66,10 @@ func Open(dir string, opts Options) (*Ring, error) {
 	}
 	r := &Ring{
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
-		lanes: [form.Lanes]*lane{{id: form.Quiet}, {id: form.Loud}}, share: quota.New(opts.MaxBytes, opts.SegmentBytes,
-			opts.Cameras),
-		index: index.New(), files: segment.NewHandles(opts.FS), clock: opts.Clock, wake: make(chan struct{},
-			1), stop: make(chan struct{}),
+		lanes: [segment.Lanes]*lane{{id: segment.Quiet}, {id: segment.Loud}},
+		share: newAccounts(opts.MaxBytes, opts.SegmentBytes, opts.Cameras),
+		index: index.New(), files: segment.NewHandles(opts.FS), clock: opts.Clock,
+		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("open stills in %s: %w", dir, err)
@@ -87,7 +84,7 @@ func (r *Ring) open() (err error) {
 	if err := r.fs.MakeDir(r.dir); err != nil {
 		return err
 	}
-	r.lock, err = r.fs.Lock(filepath.Join(r.dir, form.LockName))
+	r.lock, err = r.fs.Lock(filepath.Join(r.dir, segment.LockName))
 	if errors.Is(err, vfs.ErrLocked) {
 		return errors.New("another process has the ring open: is vmsbridge already running? stop it first")
 	}

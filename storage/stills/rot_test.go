@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -70,10 +69,10 @@ func makeRotten(t *testing.T) *rotten {
 		}
 	}
 	for key, s := range d.stills {
-		loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
+		loc, none := r.index.Find(segment.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
 		require.Nil(t, none)
 		d.places[key] = stretch{filepath.Base(loc.Seg.Path), int(loc.Place),
-			int(loc.Place + form.RecordSize(len(s.Camera)+len(s.JPEG)))}
+			int(loc.Place + segment.RecordSize(len(s.Camera)+len(s.JPEG)))}
 	}
 	require.NoError(t, r.Close())
 	requireClean(t, dir)
@@ -95,7 +94,7 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 	for range 1 + rng.IntN(6) {
 		name := d.names[rng.IntN(len(d.names))]
 		b := files[name]
-		if len(b) < 2*form.BlockBytes {
+		if len(b) < 2*segment.BlockBytes {
 			continue // gone, or nearly
 		}
 		at := rng.IntN(len(b))
@@ -105,7 +104,7 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 		case 0:
 			b[at] ^= 1 << rng.IntN(8)
 		case 1:
-			hit.from, hit.to = at%form.BlockBytes, at%form.BlockBytes+1
+			hit.from, hit.to = at%segment.BlockBytes, at%segment.BlockBytes+1
 			b[hit.from] ^= 1 << rng.IntN(8)
 		case 2:
 			hit.from = len(b) - 1 - at%600
@@ -129,7 +128,7 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 			hit.from, hit.to = 0, len(b)
 			files[name] = nil
 		case 8:
-			hit.from, hit.to = len(b)-form.BlockBytes, len(b)
+			hit.from, hit.to = len(b)-segment.BlockBytes, len(b)
 			files[name] = append(b, make([]byte, rng.IntN(10_000))...)
 		}
 		hits = append(hits, hit)
@@ -154,8 +153,8 @@ func (d *rotten) spared(key string, hits []stretch) bool {
 		if h.from < p.to && h.to > p.from {
 			return false
 		}
-		first = first || h.from < form.BlockBytes
-		last = last || h.to > len(d.files[p.name])-form.BlockBytes
+		first = first || h.from < segment.BlockBytes
+		last = last || h.to > len(d.files[p.name])-segment.BlockBytes
 	}
 	return !first || !last
 }

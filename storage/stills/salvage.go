@@ -3,7 +3,6 @@ package stills
 import (
 	"slices"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 )
@@ -46,19 +45,19 @@ func salvage(m *repair.Mender, dir string, o Options, wrecks []*segment.Found) e
 
 // copyStills appends a wreck's stills and gaps to the ring.
 func copyStills(m *repair.Mender, r *Ring, l *segment.Found) (copied, had int, err error) {
-	err = m.Read(l, func(h form.Record, camera, body []byte) error {
-		k := form.Key{Camera: string(camera), Kind: h.Kind}
+	err = m.Read(l, func(h segment.Record, camera, body []byte) error {
+		k := segment.Key{Camera: string(camera), Kind: h.Kind}
 		switch {
-		case h.Type == form.TypeGap:
-			n, ok := form.ReadNote(h, k.Camera, body)
+		case h.Type == segment.TypeGap:
+			n, ok := segment.ReadNote(h, k.Camera, body)
 			n = n.Moved(l.Shift)
 			if !ok || slices.ContainsFunc(r.index.Gaps(k.Camera, n.From, n.From),
-				func(g form.Note) bool { return g.From == n.From }) {
+				func(g segment.Note) bool { return g.From == n.From }) {
 				return nil // the ring's own is the later word
 			}
 			g := newGap(n)
 			return r.Gap(g.Camera, g.From, g.To, g.Reason)
-		case h.Type != form.TypeStill || form.CheckKind(k.Kind) != nil:
+		case h.Type != segment.TypeStill || segment.CheckKind(k.Kind) != nil:
 			return nil
 		}
 		if r.index.Has(k, h.Time+l.Shift) {
@@ -66,7 +65,7 @@ func copyStills(m *repair.Mender, r *Ring, l *segment.Found) (copied, had int, e
 			return nil
 		}
 		copied++
-		return r.Append(Still{k.Camera, k.Kind, form.Time(h.Time + l.Shift), body})
+		return r.Append(Still{k.Camera, k.Kind, segment.Time(h.Time + l.Shift), body})
 	})
 	return copied, had, err
 }

@@ -4,8 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vmsbridge/storage/stills/form"
-	"vmsbridge/storage/stills/wear"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Stats is the state of the ring. Counts without "ever since" are of now; the rest counts since
@@ -32,7 +31,7 @@ type Stats struct {
 	ReadErrors              uint64
 	Flushes, FlushErrors    uint64
 
-	LoudBytes int64 // what segments of the loud lane take, of Bytes; see package quota
+	LoudBytes int64 // what segments of the loud lane take, of Bytes; see accounts.go
 	// WrittenBytes is what the ring wrote to the device ever since it was made, in whole pages,
 	// without the file system's own; a crash forgets what was written since a segment became full.
 	WrittenBytes   int64
@@ -53,7 +52,7 @@ type sizes struct{ segments, bytes, loud atomic.Int64 }
 func (r *Ring) summed() {
 	var loud int64
 	for _, m := range r.segments {
-		if m.Lane == form.Loud {
+		if m.Lane == segment.Loud {
 			loud += m.Size
 		}
 	}
@@ -80,14 +79,14 @@ func (r *Ring) Stats() Stats {
 	s.Endurance = r.opts.Endurance
 	if s.Endurance == 0 {
 		if capacity, err := r.fs.Capacity(r.dir); err == nil {
-			s.Endurance = wear.Cycles * capacity
+			s.Endurance = wearCycles * capacity
 		}
 	}
-	s.DeviceLifetime = wear.Life(s.Endurance, s.WrittenPerDay)
+	s.DeviceLifetime = lifetime(s.Endurance, s.WrittenPerDay)
 	n := r.index.Count()
 	s.Stills, s.Series, s.Gaps = n.Stills, n.Series, n.Gaps
 	if n.Series > 0 {
-		s.Oldest, s.Newest = form.Time(n.Oldest), form.Time(n.Newest)
+		s.Oldest, s.Newest = segment.Time(n.Oldest), segment.Time(n.Newest)
 	}
 	return s
 }

@@ -3,8 +3,8 @@ package stills
 import (
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Still is a stored picture.
@@ -16,16 +16,16 @@ type Still struct {
 }
 
 // Kind says which stream a still is from.
-type Kind = form.Kind
+type Kind = segment.Kind
 
 // The kinds.
 const (
-	Preview = form.Preview // from the stream used for motion
-	Main    = form.Main    // full resolution
+	Preview = segment.Preview // from the stream used for motion
+	Main    = segment.Main    // full resolution
 )
 
 // ParseKind reads "preview" or "main".
-func ParseKind(s string) (Kind, error) { return form.ParseKind(s) }
+func ParseKind(s string) (Kind, error) { return segment.ParseKind(s) }
 
 // Op is how a still's time must relate to the time asked for. Of those that do, the nearest is
 // meant.
@@ -41,4 +41,4 @@ const (
 )
 
 // ErrInvalid is wrapped by the errors for arguments that can never be stored or found.
-var ErrInvalid = form.ErrInvalid
+var ErrInvalid = segment.ErrInvalid

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
@@ -20,7 +20,7 @@ import (
 func refusing(kind vfs.OpKind, errno syscall.Errno, numbers ...uint64) (opts Options, begin func()) {
 	names := map[string]bool{}
 	for _, n := range numbers {
-		names[form.SegmentName(n)] = true
+		names[segment.SegmentName(n)] = true
 	}
 	var on atomic.Bool
 	opts = small
@@ -129,10 +129,10 @@ func TestSegmentThatCannotBeOpened(t *testing.T) {
 			opts, begin := refusing(vfs.OpOpen, errno, number)
 			begin()
 			for range 2 {
-				rep, err := audit.Check(opts.FS, dir)
+				rep, err := repair.Check(opts.FS, dir)
 				require.NoError(t, err)
 				require.Len(t, rep.Problems, 1)
-				require.Contains(t, rep.Problems[0].String(), form.SegmentName(number)+": segment cannot be opened")
+				require.Contains(t, rep.Problems[0].String(), segment.SegmentName(number)+": segment cannot be opened")
 				rep, err = Repair(dir, opts)
 				require.NoError(t, err)
 				require.Len(t, rep.Problems, 1)
@@ -150,7 +150,7 @@ func TestSegmentThatCannotBeOpened(t *testing.T) {
 			for i := range 300 {
 				require.NoError(t, r.Append(still("cam", Preview, 2*time.Hour+time.Duration(i)*time.Second, 14000)))
 			}
-			require.NoFileExists(t, filepath.Join(dir, form.SegmentName(number)))
+			require.NoFileExists(t, filepath.Join(dir, segment.SegmentName(number)))
 		}
 	}
 	dir, _ := made(t)
@@ -164,7 +164,7 @@ func TestSegmentThatCannotBeOpened(t *testing.T) {
 func TestSectorThatCannotBeRead(t *testing.T) {
 	dir, list := made(t)
 	edit(t, segmentFiles(t, dir)[4], flip(9))
-	bad := filepath.Join(dir, form.SegmentName(3))
+	bad := filepath.Join(dir, segment.SegmentName(3))
 	before, err := os.ReadFile(bad)
 	require.NoError(t, err)
 	opts, reads := small, 0
@@ -197,10 +197,10 @@ func TestSectorThatCannotBeRead(t *testing.T) {
 // TestNamesTaken by something that is no file: the next name is taken.
 func TestNamesTaken(t *testing.T) {
 	dir, list := made(t)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, form.SegmentName(8)), 0o700))
-	require.NoError(t, os.Symlink(segmentFiles(t, dir)[1], filepath.Join(dir, form.SegmentName(9))))
-	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, form.SegmentName(10))))
-	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, form.SegmentName(12)), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, segment.SegmentName(8)), 0o700))
+	require.NoError(t, os.Symlink(segmentFiles(t, dir)[1], filepath.Join(dir, segment.SegmentName(9))))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, segment.SegmentName(10))))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, segment.SegmentName(12)), 0o600))
 	r := open(t, dir, small)
 	for i := range 12 {
 		s := still("cam", Preview, time.Hour+time.Duration(i), 14000)
@@ -227,14 +227,14 @@ func TestDiskThatDies(t *testing.T) {
 	list := begun(t, r, Preview, 3000, 200)
 	last, n := list[len(list)-1].Time, uint64(r.Stats().Segments)
 	require.Greater(t, n, uint64(8))
-	dead[form.SegmentName(n)], dead[form.SegmentName(n-1)] = true, true
+	dead[segment.SegmentName(n)], dead[segment.SegmentName(n-1)] = true, true
 	got, err := r.Before("cam", Preview, last)
 	require.NoError(t, err)
 	require.EqualValues(t, 4, reads.Load(), "two of each segment")
 	_, err = r.After("cam", Preview, got.Time)
 	require.Equal(t, ReasonDamaged, reason(t, err))
 	for i := range n {
-		dead[form.SegmentName(i)] = true
+		dead[segment.SegmentName(i)] = true
 	}
 	reads.Store(0)
 	_, err = r.Before("cam", Preview, last)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 func TestDamageFoundByFind(t *testing.T) {
@@ -38,7 +38,7 @@ func TestDamageIsTold(t *testing.T) {
 	hour := time.Duration(0)
 	opts.Clock = func() (time.Time, time.Duration) { return epoch.Add(hour), hour }
 	names := segmentFiles(t, dir)
-	edit(t, names[0], func(b []byte) []byte { b[len(b)-form.BlockBytes-100] ^= 1; return b })
+	edit(t, names[0], func(b []byte) []byte { b[len(b)-segment.BlockBytes-100] ^= 1; return b })
 	r, err := Open(dir, opts)
 	require.NoError(t, err)
 	require.Empty(t, said)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // TestTornTail cuts what was written of the last record at every byte: whatever arrived, the stills
@@ -19,9 +19,9 @@ func TestTornTail(t *testing.T) {
 	r, err := Open(dir, opts)
 	require.NoError(t, err)
 	list := begun(t, r, Main, 3, 150)
-	from := int(r.lanes[form.Quiet].file.Place())
+	from := int(r.lanes[segment.Quiet].file.Place())
 	require.NoError(t, r.Append(still("cam", Main, time.Minute, 200)))
-	to := int(r.lanes[form.Quiet].file.Place())
+	to := int(r.lanes[segment.Quiet].file.Place())
 	require.NoError(t, r.Close())
 	name := segmentFiles(t, dir)[0]
 	whole, err := os.ReadFile(name)
@@ -64,7 +64,7 @@ func TestEveryByte(t *testing.T) {
 	}
 	require.NoError(t, r.Gap("cam", epoch, epoch.Add(time.Second), "offline"))
 	r.appendMu.Lock()
-	r.retire(r.lanes[form.Quiet])
+	r.retire(r.lanes[segment.Quiet])
 	r.appendMu.Unlock()
 	require.NoError(t, r.Close())
 	requireClean(t, dir)

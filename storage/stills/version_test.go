@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -16,19 +15,19 @@ import (
 // older makes a segment of version 1 as that version did, sealed or not, and returns its stills.
 func older(t *testing.T, dir string, number uint64, n int, sealed bool) (list []Still) {
 	t.Helper()
-	b := form.NewBlock(number, form.Quiet, 64<<10, epoch)
+	b := segment.NewBlock(number, segment.Quiet, 64<<10, epoch)
 	b.Version = 1
 	_, w, err := segment.Begin(vfs.OS, dir, b)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, w.Close()) }()
-	x := form.NewDraft(1)
+	x := segment.NewDraft(1)
 	for i := range n {
 		s := still("cam", Preview, time.Duration(number)*time.Hour+time.Duration(i)*time.Second, 1000+i)
-		key := form.Key{Camera: s.Camera, Kind: s.Kind}
-		head := form.StillRecord(key, s.Time.UnixNano(), s.JPEG)
+		key := segment.Key{Camera: s.Camera, Kind: s.Kind}
+		head := segment.StillRecord(key, s.Time.UnixNano(), s.JPEG)
 		at, err := w.Put(w.Encode(nil, head, s.Camera, s.JPEG))
 		require.NoError(t, err)
-		x.Add(key, form.Entry{Time: head.Time, Place: at})
+		x.Add(key, segment.Entry{Time: head.Time, Place: at})
 		list = append(list, s)
 	}
 	if sealed {
@@ -73,12 +72,12 @@ func TestVersion1(t *testing.T) {
 func TestNewerVersion(t *testing.T) {
 	dir := t.TempDir()
 	older(t, dir, 1, 3, true)
-	b := form.NewBlock(2, form.Quiet, 64<<10, epoch)
-	b.Version = form.VersionEra + 1
+	b := segment.NewBlock(2, segment.Quiet, 64<<10, epoch)
+	b.Version = segment.VersionEra + 1
 	_, w, err := segment.Begin(vfs.OS, dir, b)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	name := filepath.Join(dir, form.SegmentName(2))
+	name := filepath.Join(dir, segment.SegmentName(2))
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)
 	_, err = Open(dir, small)

@@ -3,7 +3,7 @@ package stills
 import (
 	"slices"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // victim is the segment that goes next, nil if there is none but those that are stuck. appendMu is
@@ -13,7 +13,7 @@ func (r *Ring) victim(stuck ...*member) *member {
 	var total, quietBytes int64
 	for _, s := range r.segments {
 		total += s.Size
-		if s.Lane == form.Quiet {
+		if s.Lane == segment.Quiet {
 			quietBytes += s.Size
 		}
 		if r.isActive(s) || slices.Contains(stuck, s) {
@@ -25,11 +25,11 @@ func (r *Ring) victim(stuck ...*member) *member {
 		if oldest == nil {
 			oldest = s
 		}
-		if s.Lane == form.Loud && oldestLoud == nil {
+		if s.Lane == segment.Loud && oldestLoud == nil {
 			oldestLoud = s
 		}
 	}
-	if oldest == nil || oldestLoud == nil || oldest.Lane == form.Loud || quietBytes > min(total, r.opts.MaxBytes)/2 {
+	if oldest == nil || oldestLoud == nil || oldest.Lane == segment.Loud || quietBytes > min(total, r.opts.MaxBytes)/2 {
 		return oldest
 	}
 	if wall, up := r.clock(); oldest.age(wall, up) >= day {

@@ -6,15 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
 )
 
 // endSegment has what is being written taken for full, so that it is packed.
 func endSegment(r *Ring) {
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
-	if l := r.lanes[form.Quiet]; l.file != nil {
+	if l := r.lanes[segment.Quiet]; l.file != nil {
 		r.retire(l)
 	}
 }

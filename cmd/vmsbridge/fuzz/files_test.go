@@ -157,7 +157,7 @@ func number(in *tape) []byte {
 }
 
 // spoilRecord damages a record of a segment of stills, or its first or last block, and makes the
-// checksums right: storage/stills/form/format.md.
+// checksums right: storage/stills/segment/format.md.
 func spoilRecord(t *trial, in *tape, segment []byte) {
 	const block, head = 64, 32
 	le := binary.LittleEndian

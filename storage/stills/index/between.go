@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"slices"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Hit is where a still of a kind is.
 type Hit struct {
 	Location
-	Kind form.Kind
+	Kind segment.Kind
 }
 
 // Between is the camera's stills of those kinds from lo to hi, in order of time, and no more than
 // limit of each kind.
-func (x *Index) Between(camera string, kinds []form.Kind, lo, hi int64, limit int) (all []Hit) {
+func (x *Index) Between(camera string, kinds []segment.Kind, lo, hi int64, limit int) (all []Hit) {
 	x.mu.RLock()
 	for _, kind := range kinds {
-		s := x.series[form.Key{Camera: camera, Kind: kind}]
+		s := x.series[segment.Key{Camera: camera, Kind: kind}]
 		if s == nil {
 			continue
 		}
@@ -33,18 +33,18 @@ func (x *Index) Between(camera string, kinds []form.Kind, lo, hi int64, limit in
 
 // cursor walks over a series' stills of one segment. The index' lock is held.
 type cursor struct {
-	form.Entry // where it is
-	seg        *Segment
-	n          int // of the entry
-	len        int // how many there are
-	at         func(n int) form.Entry
+	segment.Entry // where it is
+	seg           *Segment
+	n             int // of the entry
+	len           int // how many there are
+	at            func(n int) segment.Entry
 }
 
 // between are the first limit stills from lo to hi, in order of time. Of several of one time, the
 // newest segment's counts.
 func (s *series) between(lo, hi int64, limit int) (list []Location) {
 	var next []cursor // a heap: the one with the earliest still first, and of those the newest segment
-	add := func(seg *Segment, n, len int, at func(int) form.Entry) {
+	add := func(seg *Segment, n, len int, at func(int) segment.Entry) {
 		if n < len && at(n).Time <= hi {
 			next = append(next, cursor{at(n), seg, n, len, at})
 		}
@@ -57,8 +57,8 @@ func (s *series) between(lo, hi int64, limit int) (list []Location) {
 	}
 	for _, t := range s.tails {
 		if t.Entries != nil {
-			n, _ := form.Search(t.List, lo)
-			add(t.seg, n, len(t.List), func(n int) form.Entry { return t.List[n] })
+			n, _ := segment.Search(t.List, lo)
+			add(t.seg, n, len(t.List), func(n int) segment.Entry { return t.List[n] })
 		}
 	}
 	slices.SortFunc(next, cursor.compare)

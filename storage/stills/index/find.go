@@ -1,6 +1,6 @@
 package index
 
-import "vmsbridge/storage/stills/form"
+import "vmsbridge/storage/stills/segment"
 
 // Absence is what is known of a question that no still answers.
 type Absence struct {
@@ -8,13 +8,13 @@ type Absence struct {
 	Kept           bool  // there are some
 	// the question is of a time before them, and some were dropped; or some were, and none is left
 	Pruned bool
-	Gap    *form.Note // that covers the time asked for, the latest if several do
+	Gap    *segment.Note // that covers the time asked for, the latest if several do
 }
 
 // Find is where the still is that step and at mean, but for those of some segments. If there is
 // none, it says what is known of the question that was asked: op and t, of which step and at may be
 // a later one.
-func (x *Index) Find(key form.Key, step Op, at int64, op Op, t int64, but ...*Segment) (Location, *Absence) {
+func (x *Index) Find(key segment.Key, step Op, at int64, op Op, t int64, but ...*Segment) (Location, *Absence) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if s := x.series[key]; s != nil {
@@ -26,13 +26,13 @@ func (x *Index) Find(key form.Key, step Op, at int64, op Op, t int64, but ...*Se
 }
 
 // Absence is what Find would say if there were no still.
-func (x *Index) Absence(key form.Key, op Op, t int64) *Absence {
+func (x *Index) Absence(key segment.Key, op Op, t int64) *Absence {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.absenceLocked(key, op, t)
 }
 
-func (x *Index) absenceLocked(key form.Key, op Op, t int64) *Absence {
+func (x *Index) absenceLocked(key segment.Key, op Op, t int64) *Absence {
 	a := &Absence{Gap: x.gapAtLocked(key.Camera, t)}
 	s := x.series[key]
 	if s == nil {
@@ -47,7 +47,7 @@ func (x *Index) absenceLocked(key form.Key, op Op, t int64) *Absence {
 }
 
 // Has says whether there is a still of exactly that time.
-func (x *Index) Has(key form.Key, at int64) bool {
+func (x *Index) Has(key segment.Key, at int64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.series[key]
@@ -59,7 +59,7 @@ func (x *Index) Has(key form.Key, at int64) bool {
 }
 
 // Later says whether a segment of a higher number has a still of that time.
-func (x *Index) Later(key form.Key, at int64, number uint64) bool {
+func (x *Index) Later(key segment.Key, at int64, number uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.series[key]
@@ -74,7 +74,7 @@ func (x *Index) Gone(seg *Segment) bool {
 }
 
 // Newest is the time of the newest still, if there is one.
-func (x *Index) Newest(key form.Key) (newest int64, ok bool) {
+func (x *Index) Newest(key segment.Key) (newest int64, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.series[key]

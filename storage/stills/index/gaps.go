@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // gapNote is a gap in the index, with the segment that tells of it.
@@ -14,41 +14,41 @@ type gapNote struct {
 	segment  uint64
 }
 
-func (g gapNote) covers(t int64) bool { return g.from <= t && (g.to == form.NoEnd || t <= g.to) }
+func (g gapNote) covers(t int64) bool { return g.from <= t && (g.to == segment.NoEnd || t <= g.to) }
 
-func (g gapNote) note(camera string) form.Note {
-	return form.Note{Type: form.TypeGap, Camera: camera, From: g.from, To: g.to, Reason: g.reason}
+func (g gapNote) note(camera string) segment.Note {
+	return segment.Note{Type: segment.TypeGap, Camera: camera, From: g.from, To: g.to, Reason: g.reason}
 }
 
-// noteLocked takes a note of a segment into the index.
-func (x *Index) noteLocked(n form.Note, segment uint64) {
+// noteLocked takes a note of the segment of that number into the index.
+func (x *Index) noteLocked(n segment.Note, number uint64) {
 	switch n.Type {
-	case form.TypeGap:
+	case segment.TypeGap:
 		list := x.gaps[n.Camera]
 		i, found := slices.BinarySearchFunc(list, n.From,
 			func(g gapNote, t int64) int { return cmp.Compare(g.from, t) })
-		g := gapNote{n.From, n.To, n.Reason, segment}
+		g := gapNote{n.From, n.To, n.Reason, number}
 		if found {
-			if list[i].segment <= segment { // at Open they may come in another order
+			if list[i].segment <= number { // at Open they may come in another order
 				list[i] = g
 			}
 		} else {
 			list = slices.Insert(list, i, g)
 		}
 		x.gaps[n.Camera] = list
-	case form.TypePruned:
-		k := form.Key{Camera: n.Camera, Kind: n.Kind}
+	case segment.TypePruned:
+		k := segment.Key{Camera: n.Camera, Kind: n.Kind}
 		s := x.seriesLocked(k)
 		if !s.pruned || n.From > s.prunedTo {
 			s.pruned, s.prunedTo = true, n.From
 		}
-		x.marks[k] = segment
+		x.marks[k] = number
 	}
 }
 
-func (x *Index) dropGapsLocked(segment uint64) {
+func (x *Index) dropGapsLocked(number uint64) {
 	for camera, list := range x.gaps {
-		list = slices.DeleteFunc(list, func(g gapNote) bool { return g.segment == segment })
+		list = slices.DeleteFunc(list, func(g gapNote) bool { return g.segment == number })
 		if len(list) == 0 {
 			delete(x.gaps, camera)
 		} else {
@@ -58,11 +58,11 @@ func (x *Index) dropGapsLocked(segment uint64) {
 }
 
 // Gaps is the camera's gaps that touch the time from lo to hi, in order.
-func (x *Index) Gaps(camera string, lo, hi int64) (list []form.Note) {
+func (x *Index) Gaps(camera string, lo, hi int64) (list []segment.Note) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, g := range x.gaps[camera] {
-		if g.from <= hi && (g.to == form.NoEnd || g.to >= lo) {
+		if g.from <= hi && (g.to == segment.NoEnd || g.to >= lo) {
 			list = append(list, g.note(camera))
 		}
 	}
@@ -78,7 +78,7 @@ func (x *Index) GapSince(camera string, from int64) bool {
 }
 
 // gapAtLocked is the gap that covers t, the latest if several do.
-func (x *Index) gapAtLocked(camera string, t int64) *form.Note {
+func (x *Index) gapAtLocked(camera string, t int64) *segment.Note {
 	list := x.gaps[camera]
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].covers(t) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -12,16 +11,16 @@ import (
 // nothing but itself: no lock of it is ever held across a call to the file system.
 type Index struct {
 	mu      sync.RWMutex
-	series  map[form.Key]*series
+	series  map[segment.Key]*series
 	loading loading
-	gaps    map[string][]gapNote // by camera, sorted by from
-	marks   map[form.Key]uint64  // segment with the note that the series is all pruned
-	round   bool                 // segments were dropped, now or earlier
+	gaps    map[string][]gapNote   // by camera, sorted by from
+	marks   map[segment.Key]uint64 // segment with the note that the series is all pruned
+	round   bool                   // segments were dropped, now or earlier
 }
 
 // New is an empty index.
 func New() *Index {
-	return &Index{series: map[form.Key]*series{}, gaps: map[string][]gapNote{}, marks: map[form.Key]uint64{}}
+	return &Index{series: map[segment.Key]*series{}, gaps: map[string][]gapNote{}, marks: map[segment.Key]uint64{}}
 }
 
 // Segment is a segment as the index has it. Its File's Era and Shift are changed by Settle only,
@@ -62,7 +61,7 @@ func (x *Index) WentRound() {
 }
 
 // Add takes a still of the segment that is being written: into its draft d, too.
-func (x *Index) Add(seg *Segment, d *form.Draft, key form.Key, e form.Entry) {
+func (x *Index) Add(seg *Segment, d *segment.Draft, key segment.Key, e segment.Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d.Add(key, e)
@@ -71,7 +70,7 @@ func (x *Index) Add(seg *Segment, d *form.Draft, key form.Key, e form.Entry) {
 }
 
 // AddNote takes a note of the segment that is being written: into its draft d, too.
-func (x *Index) AddNote(seg *Segment, d *form.Draft, n form.Note) {
+func (x *Index) AddNote(seg *Segment, d *segment.Draft, n segment.Note) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d.AddNote(n)
@@ -79,7 +78,7 @@ func (x *Index) AddNote(seg *Segment, d *form.Draft, n form.Note) {
 }
 
 // GoOn takes a segment that was found and goes on being written, with what its draft has.
-func (x *Index) GoOn(seg *Segment, d *form.Draft) {
+func (x *Index) GoOn(seg *Segment, d *segment.Draft) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k, e := range d.Series {
@@ -91,7 +90,7 @@ func (x *Index) GoOn(seg *Segment, d *form.Draft) {
 }
 
 // Adopt takes a full segment that was found, notes and stills. It keeps nothing of l.
-func (x *Index) Adopt(seg *Segment, l *form.Listing) {
+func (x *Index) Adopt(seg *Segment, l *segment.Listing) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range l.Notes {
@@ -102,13 +101,13 @@ func (x *Index) Adopt(seg *Segment, l *form.Listing) {
 
 // Install gives a full segment's listing to the series, packed; it keeps nothing of it. What they
 // had of the segment while it was written is given up.
-func (x *Index) Install(seg *Segment, l *form.Listing) {
+func (x *Index) Install(seg *Segment, l *segment.Listing) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.installLocked(seg, l)
 }
 
-func (x *Index) installLocked(seg *Segment, l *form.Listing) {
+func (x *Index) installLocked(seg *Segment, l *segment.Listing) {
 	seg.list = make([]spot, 0, len(l.List))
 	for _, run := range l.Runs {
 		s := x.seriesLocked(run.Key)
@@ -140,7 +139,7 @@ func (x *Index) partLocked(s *series, p part) {
 	s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
 }
 
-func (x *Index) seriesLocked(k form.Key) *series {
+func (x *Index) seriesLocked(k segment.Key) *series {
 	s := x.series[k]
 	if s == nil {
 		s = &series{}
@@ -150,7 +149,7 @@ func (x *Index) seriesLocked(k form.Key) *series {
 }
 
 // Forget takes a damaged still out.
-func (x *Index) Forget(key form.Key, loc Location) {
+func (x *Index) Forget(key segment.Key, loc Location) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s := x.series[key]; s != nil {
@@ -161,7 +160,7 @@ func (x *Index) Forget(key form.Key, loc Location) {
 // Drop takes a segment's stills and notes out. A series that loses its last still is owed a note,
 // so that it can still be told pruned from never recorded; and so is a gap that lasts. No more than
 // most of those are returned, to be added with a segment of which they are.
-func (x *Index) Drop(seg *Segment, most int) (owed []form.Note) {
+func (x *Index) Drop(seg *Segment, most int) (owed []segment.Note) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.round = true
@@ -170,12 +169,12 @@ func (x *Index) Drop(seg *Segment, most int) (owed []form.Note) {
 		if !s.pruned || !had && x.marks[k] != seg.Number || !s.empty() || len(owed) >= most {
 			continue
 		}
-		owed = append(owed, form.Note{Type: form.TypePruned, Kind: k.Kind, Camera: k.Camera, From: s.prunedTo})
+		owed = append(owed, segment.Note{Type: segment.TypePruned, Kind: k.Kind, Camera: k.Camera, From: s.prunedTo})
 	}
 	for camera, list := range x.gaps {
 		for _, g := range list {
-			if g.segment == seg.Number && g.to == form.NoEnd && len(owed) < most {
-				owed = append(owed, form.Note{Type: form.TypeGap, Camera: camera, From: g.from, To: g.to,
+			if g.segment == seg.Number && g.to == segment.NoEnd && len(owed) < most {
+				owed = append(owed, segment.Note{Type: segment.TypeGap, Camera: camera, From: g.from, To: g.to,
 					Reason: g.reason})
 			}
 		}

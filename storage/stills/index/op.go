@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Op is how a still's time must relate to the time asked for. Of those that do, the nearest is
@@ -37,7 +37,7 @@ func (o Op) String() string {
 }
 
 // pick is the index in a sorted list that op and t mean, or -1.
-func pick(list []form.Entry, op Op, t int64) int {
+func pick(list []segment.Entry, op Op, t int64) int {
 	n := len(list)
 	if n == 0 {
 		return -1

@@ -3,7 +3,7 @@ package index
 import (
 	"sort"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // spot is an entry of a full segment as memory holds it: 12 bytes instead of 16, without a pointer,
@@ -32,7 +32,7 @@ type part struct {
 }
 
 // pack makes spots of entries, as many from the first on as one part can hold.
-func pack(list []form.Entry, into []spot) []spot {
+func pack(list []segment.Entry, into []spot) []spot {
 	for _, e := range list {
 		after := uint64(e.Time - list[0].Time)
 		if after >= maxSpan {
@@ -48,11 +48,11 @@ func pack(list []form.Entry, into []spot) []spot {
 }
 
 func newSpot(after uint64, place, size uint32) spot {
-	return spot{uint32(after), uint32(after>>32) | size<<timeHigh, place/form.Align | size>>sizeLow<<placeBits}
+	return spot{uint32(after), uint32(after>>32) | size<<timeHigh, place/segment.Align | size>>sizeLow<<placeBits}
 }
 
 func (s spot) after() int64  { return int64(s.low) | int64(s.mid&(1<<timeHigh-1))<<32 }
-func (s spot) place() uint32 { return s.high & (1<<placeBits - 1) * form.Align }
+func (s spot) place() uint32 { return s.high & (1<<placeBits - 1) * segment.Align }
 func (s spot) size() uint32  { return s.mid>>timeHigh | s.high>>placeBits<<sizeLow }
 
 func (p *part) len() int { return int(p.hi - p.lo) }
@@ -60,9 +60,9 @@ func (p *part) len() int { return int(p.hi - p.lo) }
 func (p *part) spots() []spot { return p.seg.list[p.lo:p.hi] }
 
 // entry is the n-th still.
-func (p *part) entry(n int) form.Entry {
+func (p *part) entry(n int) segment.Entry {
 	s := p.spots()[n]
-	return form.Entry{Time: p.min + s.after(), Place: s.place(), Size: s.size()}
+	return segment.Entry{Time: p.min + s.after(), Place: s.place(), Size: s.size()}
 }
 
 // at is the time of the n-th still; that of the first and the last one are at hand.

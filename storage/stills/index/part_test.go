@@ -9,19 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
 // drawEntries draws a series' stills of a segment, in order of time: now dense, now over years, as
 // after a step of the clock.
-func drawEntries(t *rapid.T) (list []form.Entry) {
+func drawEntries(t *rapid.T) (list []segment.Entry) {
 	at := rapid.Int64Range(math.MinInt64+1, math.MaxInt64/2).Draw(t, "first")
 	for i := range rapid.IntRange(1, 40).Draw(t, "stills") {
-		place := rapid.Uint32Range(form.BlockBytes/form.Align, form.MaxSegmentBytes/form.Align-1).Draw(t,
-			"place") * form.Align
+		place := rapid.Uint32Range(segment.BlockBytes/segment.Align, segment.MaxSegmentBytes/segment.Align-1).Draw(t,
+			"place") * segment.Align
 		size := rapid.OneOf(rapid.Uint32Range(0, 100_000), rapid.Uint32Range(0, MaxSize-1)).Draw(t, "size")
-		list = append(list, form.Entry{Time: at, Place: place, Size: size})
+		list = append(list, segment.Entry{Time: at, Place: place, Size: size})
 		step := rapid.OneOf(rapid.Int64Range(1, 5), rapid.Int64Range(1, 1e10), rapid.Int64Range(maxSpan-3, maxSpan+3),
 			rapid.Int64Range(1, math.MaxInt64/2))
 		next := at + step.Draw(t, "step")
@@ -38,14 +37,14 @@ func drawEntries(t *rapid.T) (list []form.Entry) {
 func TestPartsAreWhatWasPacked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawEntries(t)
-		key := form.Key{Camera: "cam", Kind: form.Main}
+		key := segment.Key{Camera: "cam", Kind: segment.Main}
 		x := New()
 		seg := &Segment{File: segment.File{Number: 1}}
-		x.Install(seg, &form.Listing{Runs: []form.Run{{Key: key, Lo: 0, Hi: uint32(len(list))}}, List: list})
+		x.Install(seg, &segment.Listing{Runs: []segment.Run{{Key: key, Lo: 0, Hi: uint32(len(list))}}, List: list})
 		s := x.series[key]
 		require.Len(t, seg.list, len(list))
 		compare := func() {
-			var got []form.Entry
+			var got []segment.Entry
 			for i := range s.parts {
 				p := &s.parts[i]
 				for n := range p.len() {

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"sort"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // series is all stills of one camera and kind. The index' mu guards it.
 type series struct {
 	parts []part // of full segments, in the order of the segments' numbers
 	mixed bool   // not every part begins after the one before it ended: the clock stepped, or both lanes have some
-	tails [form.Lanes]tail
+	tails [segment.Lanes]tail
 	// prunedTo is the time of the newest still that was dropped, if pruned.
 	pruned   bool
 	prunedTo int64
@@ -21,13 +21,13 @@ type series struct {
 // tail is a series' stills in a segment that is being written; entries is nil if it has none.
 type tail struct {
 	seg *Segment
-	*form.Entries
+	*segment.Entries
 }
 
 // Location is where a still is.
 type Location struct {
 	Seg *Segment
-	form.Entry
+	segment.Entry
 	Shift int64 // of its segment, when it was located
 }
 
@@ -132,7 +132,7 @@ func (s *series) later(t int64, number uint64) bool {
 	}
 	for _, tail := range s.tails {
 		if tail.Entries != nil && tail.seg.Number > number {
-			if _, found := form.Search(tail.List, t); found {
+			if _, found := segment.Search(tail.List, t); found {
 				return true
 			}
 		}
@@ -144,7 +144,7 @@ func (s *series) later(t int64, number uint64) bool {
 func (s *series) forget(l Location) {
 	for _, tail := range s.tails {
 		if tail.Entries != nil && tail.seg == l.Seg {
-			if i, found := form.Search(tail.List, l.Time); found && tail.List[i].Place == l.Place {
+			if i, found := segment.Search(tail.List, l.Time); found && tail.List[i].Place == l.Place {
 				tail.Entries.List = slices.Delete(tail.List, i, i+1)
 			}
 			return

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -16,13 +15,13 @@ import (
 // follow each other; and notices when they do not, and when they do again.
 func TestFindLooksIntoOnePart(t *testing.T) {
 	x := New()
-	key := form.Key{Camera: "cam", Kind: form.Preview}
+	key := segment.Key{Camera: "cam", Kind: segment.Preview}
 	rng := rand.New(rand.NewPCG(1, 9))
 	var segments []*Segment
 	install := func(times ...int64) {
-		l := &form.Listing{Runs: []form.Run{{Key: key, Lo: 0, Hi: uint32(len(times))}}}
+		l := &segment.Listing{Runs: []segment.Run{{Key: key, Lo: 0, Hi: uint32(len(times))}}}
 		for i, at := range times {
-			l.List = append(l.List, form.Entry{Time: at, Place: uint32(i+8) * form.Align})
+			l.List = append(l.List, segment.Entry{Time: at, Place: uint32(i+8) * segment.Align})
 		}
 		segments = append(segments, &Segment{File: segment.File{Number: uint64(len(segments) + 1)}})
 		x.Install(segments[len(segments)-1], l)

@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Settle moves the times of a segment of an era by shift, and those of its draft d if it is being
 // written; else d is nil.
-func (x *Index) Settle(seg *Segment, d *form.Draft, shift int64) {
+func (x *Index) Settle(seg *Segment, d *segment.Draft, shift int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	seg.Era, seg.Shift = 0, seg.Shift+shift
@@ -32,7 +32,7 @@ func (x *Index) Settle(seg *Segment, d *form.Draft, shift int64) {
 	for _, list := range x.gaps {
 		for i := range list {
 			if g := &list[i]; g.segment == seg.Number {
-				g.from, g.to = g.from+shift, form.Shifted(g.to, shift)
+				g.from, g.to = g.from+shift, segment.Shifted(g.to, shift)
 			}
 		}
 		slices.SortFunc(list, func(a, b gapNote) int { return cmp.Compare(a.from, b.from) })

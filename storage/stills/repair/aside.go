@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strconv"
 
-	"vmsbridge/storage/stills/audit"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
 // asideName is the folder, in the ring's, of what Repair took out of the way.
-const asideName = audit.Asides
+const asideName = Asides
 
 // aside moves a file of the ring's folder out of the way, under the name as, or one like it.
 func (m *Mender) aside(name, as string) error {

@@ -3,7 +3,6 @@ package repair
 import (
 	"path/filepath"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -39,7 +38,7 @@ func (m *Mender) identify(e vfs.Entry, number uint64, taken map[uint64]bool) (*s
 	if taken[other.Number] {
 		return l, nil
 	}
-	to := filepath.Join(m.dir, form.SegmentName(other.Number))
+	to := filepath.Join(m.dir, segment.SegmentName(other.Number))
 	if err := m.fs.Rename(l.Path, to); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"vmsbridge/storage/stills/audit"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -44,7 +43,7 @@ func (m *Mender) mend(l *segment.Found, sealed bool) error {
 	stored, indexErr := segment.NewReader(m.fs, m.dir).ReadIndex(f, l.Block)
 	wrong := false
 	if indexErr == nil && l.Block.Sealed() {
-		wrong = len(audit.Compare(l.Path, stored, l.Draft, false)) > 0
+		wrong = len(Compare(l.Path, stored, l.Draft, false)) > 0
 	}
 	if sealed && (!l.Block.Sealed() || indexErr != nil || wrong) {
 		changed = true

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -30,7 +29,7 @@ func (m *Mender) say(format string, args ...any) {
 // returns the wrecks: segments whose stills must be copied. It locks the ring meanwhile. The error
 // is that of a device that refuses to write; it can be called again.
 func (m *Mender) InPlace() (wrecks []*segment.Found, err error) {
-	lock, err := m.fs.Lock(filepath.Join(m.dir, form.LockName))
+	lock, err := m.fs.Lock(filepath.Join(m.dir, segment.LockName))
 	if err != nil {
 		return nil, fmt.Errorf("%w: stop vmsbridge first", err)
 	}
@@ -53,15 +52,15 @@ func (m *Mender) segments() (wrecks []*segment.Found, err error) {
 			}
 			list[i].Name = name
 		}
-		if n, ok := form.SegmentNumber(list[i].Name); ok {
+		if n, ok := segment.SegmentNumber(list[i].Name); ok {
 			taken[n] = true
 		}
 	}
-	var open [form.Lanes]*segment.Found
+	var open [segment.Lanes]*segment.Found
 	for _, e := range list {
-		number, ok := form.SegmentNumber(e.Name)
+		number, ok := segment.SegmentNumber(e.Name)
 		if !ok {
-			if form.IsForeign(e.Name) {
+			if segment.IsForeign(e.Name) {
 				if err := m.aside(e.Name, e.Name); err != nil {
 					return nil, err
 				}

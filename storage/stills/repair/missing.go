@@ -3,17 +3,15 @@ package repair
 import (
 	"slices"
 
-	"vmsbridge/storage/stills/audit"
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
 // List writes the list of segments anew, with those that are there, but for the wrecks, so that
 // Check misses no others. lost are those that it missed so far, which cannot be had back.
-func (m *Mender) List(wrecks []*segment.Found, before audit.Report) error {
+func (m *Mender) List(wrecks []*segment.Found, before Report) error {
 	old, err := segment.ReadManifest(m.fs, m.dir)
 	if err != nil {
-		m.say("%s was damaged: written anew", form.ManifestName)
+		m.say("%s was damaged: written anew", segment.ManifestName)
 	}
 	for _, n := range before.Missing {
 		m.say("segment %d is missing and cannot be had back: it is no longer told", n)
@@ -22,9 +20,9 @@ func (m *Mender) List(wrecks []*segment.Found, before audit.Report) error {
 	if err != nil {
 		return err
 	}
-	next := form.Manifest{Sequence: old.Sequence + 1}
+	next := segment.Manifest{Sequence: old.Sequence + 1}
 	for _, e := range list {
-		n, ok := form.SegmentNumber(e.Name)
+		n, ok := segment.SegmentNumber(e.Name)
 		isWreck := func(l *segment.Found) bool { return l.Number == n }
 		if ok && !slices.ContainsFunc(wrecks, isWreck) {
 			next.Segments = append(next.Segments, n)

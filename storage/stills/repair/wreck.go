@@ -3,7 +3,6 @@ package repair
 import (
 	"path/filepath"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -34,13 +33,13 @@ func (m *Mender) Discard(l *segment.Found, copied, had int) error {
 
 // Read calls each with the records of a hidden wreck, in order of their places; camera and body are
 // valid until it returns.
-func (m *Mender) Read(l *segment.Found, each func(h form.Record, camera, body []byte) error) error {
+func (m *Mender) Read(l *segment.Found, each func(h segment.Record, camera, body []byte) error) error {
 	f, err := m.fs.Open(l.Path+wreckSuffix, false)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = segment.WreckRecords(f, l.Size, func(h form.Record, _ uint32, camera,
+	_, err = segment.WreckRecords(f, l.Size, func(h segment.Record, _ uint32, camera,
 		body []byte) error {
 		return each(h, camera, body)
 	})

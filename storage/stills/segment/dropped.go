@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -13,8 +12,8 @@ import (
 // is lost. The segment's name goes and that file's comes at one moment, so a power cut cannot part
 // them. It can be called again.
 func Drop(files vfs.FS, dir string, number uint64) error {
-	path := filepath.Join(dir, form.SegmentName(number))
-	mark := filepath.Join(dir, form.DroppedName(number))
+	path := filepath.Join(dir, SegmentName(number))
+	mark := filepath.Join(dir, DroppedName(number))
 	err := files.Rename(path, mark)
 	switch {
 	case vfs.IsFull(err): // room is worth more than the mark
@@ -28,7 +27,7 @@ func Drop(files vfs.FS, dir string, number uint64) error {
 // EmptyDropped gives back the space of a segment that has the name of a dropped one. Whoever reads
 // it goes on reading.
 func EmptyDropped(files vfs.FS, dir string, number uint64) error {
-	blank, mark := filepath.Join(dir, form.BlankName), filepath.Join(dir, form.DroppedName(number))
+	blank, mark := filepath.Join(dir, BlankName), filepath.Join(dir, DroppedName(number))
 	f, err := files.Create(blank, 0)
 	if err == nil {
 		err = f.Close()

@@ -3,7 +3,6 @@ package segment
 import (
 	"bytes"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -19,8 +18,8 @@ func IsEmpty(fs vfs.FS, path string) (bool, error) {
 		return false, err
 	}
 	p := make([]byte, windowBytes)
-	for at := int64(form.BlockBytes); at < size-form.BlockBytes; at += int64(len(p)) {
-		n, err := f.ReadAt(p[:min(windowBytes, size-form.BlockBytes-at)], at)
+	for at := int64(BlockBytes); at < size-BlockBytes; at += int64(len(p)) {
+		n, err := f.ReadAt(p[:min(windowBytes, size-BlockBytes-at)], at)
 		if len(bytes.TrimLeft(p[:n], "\x00")) > 0 {
 			return false, nil
 		}

@@ -3,7 +3,6 @@ package segment
 import (
 	"fmt"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -16,10 +15,10 @@ func (l *Found) Mend(fs vfs.FS) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(l.Block.Head().Encode(form.HeadMagic), 0); err != nil {
+	if _, err := f.WriteAt(l.Block.Head().Encode(HeadMagic), 0); err != nil {
 		return err
 	}
-	_, err = f.WriteAt(l.Block.Encode(form.FootMagic), int64(l.Block.Capacity)-form.BlockBytes)
+	_, err = f.WriteAt(l.Block.Encode(FootMagic), int64(l.Block.Capacity)-BlockBytes)
 	return err
 }
 
@@ -36,9 +35,9 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 		defer f.Close()
 		w = &Writer{file: f}
 	}
-	b, err := readBlock(w.file, s.Size-form.BlockBytes, form.FootMagic)
+	b, err := readBlock(w.file, s.Size-BlockBytes, FootMagic)
 	if err != nil {
-		if b, err = readBlock(w.file, 0, form.HeadMagic); err != nil {
+		if b, err = readBlock(w.file, 0, HeadMagic); err != nil {
 			return err
 		}
 	}
@@ -46,10 +45,10 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 		return nil // a crash came between this and what the caller noted
 	}
 	b.Settle(shift)
-	if _, err := w.file.WriteAt(b.Encode(form.FootMagic), s.Size-form.BlockBytes); err != nil {
+	if _, err := w.file.WriteAt(b.Encode(FootMagic), s.Size-BlockBytes); err != nil {
 		return err
 	}
-	if _, err := w.file.WriteAt(b.Head().Encode(form.HeadMagic), 0); err != nil {
+	if _, err := w.file.WriteAt(b.Head().Encode(HeadMagic), 0); err != nil {
 		return err
 	}
 	if err := w.file.Sync(); err != nil {
@@ -63,15 +62,15 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 // index ends. No order is needed between the two: a block that reached the disk without its index
 // is found out by the checksum. But the records must be on the device before, so that an index
 // never lists a still that a power cut took.
-func Seal(f vfs.File, b form.Block, x *form.Listing, end uint32) (uint32, error) {
+func Seal(f vfs.File, b Block, x *Listing, end uint32) (uint32, error) {
 	p := x.Raw(b.Shift).Encode()
 	b.PointTo(p, end)
-	if int64(end)+int64(len(p)) > int64(b.Capacity)-form.BlockBytes {
+	if int64(end)+int64(len(p)) > int64(b.Capacity)-BlockBytes {
 		return end, fmt.Errorf("index of %d bytes does not fit behind the records", len(p))
 	}
 	if _, err := f.WriteAt(p, int64(end)); err != nil {
 		return end, err
 	}
-	_, err := f.WriteAt(b.Encode(form.FootMagic), int64(b.Capacity)-form.BlockBytes)
+	_, err := f.WriteAt(b.Encode(FootMagic), int64(b.Capacity)-BlockBytes)
 	return end + b.IndexLen, err
 }

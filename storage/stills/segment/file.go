@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -27,16 +26,16 @@ type File struct {
 }
 
 // create makes an empty segment in dir.
-func create(fs vfs.FS, dir string, b form.Block) (File, vfs.File, error) {
-	s := File{Number: b.Number, Path: filepath.Join(dir, form.SegmentName(b.Number)), Size: int64(b.Capacity),
-		Limit: b.Capacity - form.BlockBytes, Lane: int(b.Lane), Salt: b.Salt, Era: b.Era, Shift: b.Shift}
+func create(fs vfs.FS, dir string, b Block) (File, vfs.File, error) {
+	s := File{Number: b.Number, Path: filepath.Join(dir, SegmentName(b.Number)), Size: int64(b.Capacity),
+		Limit: b.Capacity - BlockBytes, Lane: int(b.Lane), Salt: b.Salt, Era: b.Era, Shift: b.Shift}
 	f, err := fs.Create(s.Path, int64(b.Capacity))
 	if err != nil {
 		return File{}, nil, err
 	}
-	_, err = f.WriteAt(b.Encode(form.HeadMagic), 0)
+	_, err = f.WriteAt(b.Encode(HeadMagic), 0)
 	if err == nil {
-		_, err = f.WriteAt(b.Encode(form.FootMagic), int64(s.Limit))
+		_, err = f.WriteAt(b.Encode(FootMagic), int64(s.Limit))
 	}
 	if err != nil {
 		f.Close()
@@ -47,7 +46,7 @@ func create(fs vfs.FS, dir string, b form.Block) (File, vfs.File, error) {
 
 // SealTime is when a segment became full: by the wall clock, or where that is untrue, or was when
 // the segment was begun, when the newest of its stills was taken.
-func (s *File) SealTime(x *form.Draft, wall time.Time) int64 {
+func (s *File) SealTime(x *Draft, wall time.Time) int64 {
 	if s.Era == 0 && s.Shift == 0 {
 		return wall.UnixNano()
 	}

@@ -1,14 +1,12 @@
 package segment
 
-import "vmsbridge/storage/stills/form"
-
 // Flushing is a flush of a writer's file as it was when the flush was begun.
 type Flushing struct {
 	*Writer
 	end     uint32
 	ends    bool
-	block   form.Block
-	listing *form.Listing
+	block   Block
+	listing *Listing
 	sealed  bool
 	Err     error // why it went wrong
 }
@@ -69,8 +67,8 @@ func (w *Writer) again() error {
 		return nil
 	}
 	p := make([]byte, windowBytes)
-	foot := w.block.Capacity - form.BlockBytes
-	for _, b := range [][2]uint32{{0, form.BlockBytes}, {max(w.flushed, form.BlockBytes), w.pos},
+	foot := w.block.Capacity - BlockBytes
+	for _, b := range [][2]uint32{{0, BlockBytes}, {max(w.flushed, BlockBytes), w.pos},
 		{foot, w.block.Capacity}} {
 		for at := b[0]; at < b[1]; {
 			n, err := w.file.ReadAt(p[:min(windowBytes, b[1]-at)], int64(at))

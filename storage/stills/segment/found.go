@@ -6,17 +6,16 @@ import (
 	"io"
 	"path/filepath"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
 // Found is a segment that was found, and what its file says.
 type Found struct {
 	File
-	Broken   error         // why nothing of it can be read
-	Listing  *form.Listing // sealed: the index, from the disk
-	Draft    *form.Draft   // not sealed: what the records say
-	Block    form.Block    // of the header, or of the footer if that is all that is left
+	Broken   error    // why nothing of it can be read
+	Listing  *Listing // sealed: the index, from the disk
+	Draft    *Draft   // not sealed: what the records say
+	Block    Block    // of the header, or of the footer if that is all that is left
 	Sealed   bool
 	SealedAt int64  // when it was full, by the clock of that time; 0: not known
 	Whole    bool   // the file has its size, so that it can be written
@@ -33,8 +32,8 @@ func NewFound(dir string, e vfs.Entry, number uint64) *Found {
 
 // Read makes the index from the records.
 func (l *Found) Read(f io.ReaderAt) {
-	l.Draft = form.NewDraft(l.Block.Version)
-	l.Scan = Records(f, l.Salt, l.Limit, func(r form.Record, at uint32, camera, body []byte) {
+	l.Draft = NewDraft(l.Block.Version)
+	l.Scan = Records(f, l.Salt, l.Limit, func(r Record, at uint32, camera, body []byte) {
 		l.Draft.AddRecord(r, at, camera, body)
 	})
 	l.End = l.Scan.end
@@ -51,16 +50,16 @@ func (l *Found) refused(err error) {
 
 // Identify reads the two blocks and believes what one of them says at least.
 func (l *Found) Identify(f io.ReaderAt) error {
-	head, headErr := readBlock(f, 0, form.HeadMagic)
-	foot, footErr := readBlock(f, l.Size-form.BlockBytes, form.FootMagic)
+	head, headErr := readBlock(f, 0, HeadMagic)
+	foot, footErr := readBlock(f, l.Size-BlockBytes, FootMagic)
 	for _, err := range []error{footErr, headErr} {
 		l.refused(err)
-		if newer, ok := errors.AsType[*form.VersionError](err); ok {
+		if newer, ok := errors.AsType[*VersionError](err); ok {
 			return newer
 		}
 	}
 	if headErr == nil && footErr == nil && head.Number != foot.Number &&
-		filepath.Base(l.Path) == form.SegmentName(l.Number) {
+		filepath.Base(l.Path) == SegmentName(l.Number) {
 		// The disk wrote one of them elsewhere. The name says which is right.
 		switch l.Number {
 		case foot.Number:
@@ -86,7 +85,7 @@ func (l *Found) Identify(f io.ReaderAt) error {
 	l.Whole = int64(l.Block.Capacity) == l.Size
 	l.Lame = headErr != nil || footErr != nil
 	l.Salt, l.Lane, l.Era, l.Shift = l.Block.Salt, int(l.Block.Lane), l.Block.Era, l.Block.Shift
-	l.Limit = uint32(min(l.Size, int64(l.Block.Capacity)-form.BlockBytes))
+	l.Limit = uint32(min(l.Size, int64(l.Block.Capacity)-BlockBytes))
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -16,8 +15,8 @@ var ErrManifest = errors.New("the list of segments is damaged: a segment that is
 
 // ReadManifest reads the manifest in dir: the newer of its slots that is good. Without one, as in a
 // ring of the version before, its Sequence is 0. ErrManifest: neither is good.
-func ReadManifest(files vfs.FS, dir string) (m form.Manifest, err error) {
-	f, err := files.Open(filepath.Join(dir, form.ManifestName), false)
+func ReadManifest(files vfs.FS, dir string) (m Manifest, err error) {
+	f, err := files.Open(filepath.Join(dir, ManifestName), false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
@@ -27,11 +26,11 @@ func ReadManifest(files vfs.FS, dir string) (m form.Manifest, err error) {
 	defer f.Close()
 	bad := 0
 	for slot := range int64(2) {
-		p := make([]byte, form.ManifestSlot)
-		if _, err := f.ReadAt(p, slot*form.ManifestSlot); err != nil && !errors.Is(err, io.EOF) {
-			return form.Manifest{}, err
+		p := make([]byte, ManifestSlot)
+		if _, err := f.ReadAt(p, slot*ManifestSlot); err != nil && !errors.Is(err, io.EOF) {
+			return Manifest{}, err
 		}
-		if s, err := form.DecodeManifest(p); err == nil {
+		if s, err := DecodeManifest(p); err == nil {
 			if s.Sequence > m.Sequence {
 				m = s
 			}
@@ -47,8 +46,8 @@ func ReadManifest(files vfs.FS, dir string) (m form.Manifest, err error) {
 
 // WriteManifest writes the manifest into the slot of its Sequence, durably. The other slot keeps
 // the one before, for the case that the power goes meanwhile. Sequence 1 begins a new file.
-func WriteManifest(files vfs.FS, dir string, m form.Manifest) error {
-	name := filepath.Join(dir, form.ManifestName)
+func WriteManifest(files vfs.FS, dir string, m Manifest) error {
+	name := filepath.Join(dir, ManifestName)
 	f, err := files.Open(name, true)
 	if err == nil && m.Sequence == 1 {
 		_ = f.Close()
@@ -59,12 +58,12 @@ func WriteManifest(files vfs.FS, dir string, m form.Manifest) error {
 	}
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if isNew {
-		f, err = files.Create(name, 2*form.ManifestSlot)
+		f, err = files.Create(name, 2*ManifestSlot)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(m.Encode(), int64(m.Sequence%2)*form.ManifestSlot)
+	_, err = f.WriteAt(m.Encode(), int64(m.Sequence%2)*ManifestSlot)
 	if err == nil {
 		err = f.Sync()
 	}

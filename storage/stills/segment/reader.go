@@ -6,7 +6,6 @@ import (
 	"io"
 	"syscall"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -17,7 +16,7 @@ type Reader struct {
 	Dir   string // its folder
 	buf   []byte
 	names map[string]string
-	spare []*form.Listing // that are of no use any more
+	spare []*Listing // that are of no use any more
 }
 
 // NewReader reads segments of the ring in dir.
@@ -26,7 +25,7 @@ func NewReader(fs vfs.FS, dir string) *Reader {
 }
 
 // Reuse gives a listing back that is of no use any more.
-func (r *Reader) Reuse(l *form.Listing) { r.spare = append(r.spare, l) }
+func (r *Reader) Reuse(l *Listing) { r.spare = append(r.spare, l) }
 
 // name is the string of a camera id.
 func (r *Reader) name(id []byte) string {
@@ -48,16 +47,16 @@ func (r *Reader) Load(e vfs.Entry, number uint64) (*Found, error) {
 		return nil, err
 	}
 	if err != nil { // its permissions, or the file system is damaged there
-		l.Broken, l.Trouble, l.Draft = err, err, form.NewDraft(form.Version)
+		l.Broken, l.Trouble, l.Draft = err, err, NewDraft(Version)
 		return l, nil
 	}
 	defer f.Close()
 	if l.Broken = l.Identify(f); l.Broken != nil {
-		if newer, ok := errors.AsType[*form.VersionError](l.Broken); ok {
+		if newer, ok := errors.AsType[*VersionError](l.Broken); ok {
 			newer.Path = l.Path
 			return nil, newer
 		}
-		l.Draft = form.NewDraft(form.Version)
+		l.Draft = NewDraft(Version)
 		return l, nil
 	}
 	if l.Block.Sealed() {
@@ -80,7 +79,7 @@ func Exhausted(err error) bool {
 }
 
 // ReadIndex reads a segment's index.
-func (r *Reader) ReadIndex(f io.ReaderAt, b form.Block) (*form.Listing, error) {
+func (r *Reader) ReadIndex(f io.ReaderAt, b Block) (*Listing, error) {
 	if cap(r.buf) < int(b.IndexLen) {
 		r.buf = make([]byte, b.IndexLen)
 	}
@@ -88,7 +87,7 @@ func (r *Reader) ReadIndex(f io.ReaderAt, b form.Block) (*form.Listing, error) {
 	if err := readAt(f, p, int64(b.IndexAt)); err != nil {
 		return nil, err
 	}
-	l := &form.Listing{}
+	l := &Listing{}
 	if n := len(r.spare); n > 0 {
 		l, r.spare = r.spare[n-1], r.spare[:n-1]
 	}
@@ -107,13 +106,13 @@ func readAt(f io.ReaderAt, p []byte, at int64) error {
 	return err
 }
 
-func readBlock(f io.ReaderAt, at int64, magic string) (form.Block, error) {
+func readBlock(f io.ReaderAt, at int64, magic string) (Block, error) {
 	if at < 0 {
-		return form.Block{}, errors.New("file is too short")
+		return Block{}, errors.New("file is too short")
 	}
-	p := make([]byte, form.BlockBytes)
+	p := make([]byte, BlockBytes)
 	if err := readAt(f, p, at); err != nil {
-		return form.Block{}, err
+		return Block{}, err
 	}
-	return form.DecodeBlock(p, magic)
+	return DecodeBlock(p, magic)
 }

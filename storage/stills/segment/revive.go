@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -13,7 +12,7 @@ import (
 // WreckRecords), and a salt that adds the same serves as well: no record is touched. It happens
 // when a power cut comes before a new segment's first flush, too.
 func (r *Reader) Revive(e vfs.Entry, number uint64) (records int, err error) {
-	if e.Size < form.MinSegmentBytes || e.Size > form.MaxSegmentBytes {
+	if e.Size < MinSegmentBytes || e.Size > MaxSegmentBytes {
 		return 0, nil
 	}
 	f, err := r.FS.Open(filepath.Join(r.Dir, e.Name), false)
@@ -21,22 +20,22 @@ func (r *Reader) Revive(e vfs.Entry, number uint64) (records int, err error) {
 		return 0, err
 	}
 	defer f.Close()
-	b := form.NewBlock(number, form.Quiet, e.Size, time.Unix(0, 0))
-	salted, err := WreckRecords(f, e.Size-form.BlockBytes,
-		func(form.Record, uint32, []byte, []byte) error { records++; return nil })
+	b := NewBlock(number, Quiet, e.Size, time.Unix(0, 0))
+	salted, err := WreckRecords(f, e.Size-BlockBytes,
+		func(Record, uint32, []byte, []byte) error { records++; return nil })
 	if err != nil || records == 0 {
 		return 0, err
 	}
-	b.Salt = form.SaltThatAdds(salted)
+	b.Salt = SaltThatAdds(salted)
 	w, err := r.FS.Open(filepath.Join(r.Dir, e.Name), true)
 	if err != nil {
 		return 0, err
 	}
 	defer w.Close()
-	if _, err := w.WriteAt(b.Encode(form.HeadMagic), 0); err != nil {
+	if _, err := w.WriteAt(b.Encode(HeadMagic), 0); err != nil {
 		return 0, err
 	}
-	if _, err := w.WriteAt(b.Encode(form.FootMagic), e.Size-form.BlockBytes); err != nil {
+	if _, err := w.WriteAt(b.Encode(FootMagic), e.Size-BlockBytes); err != nil {
 		return 0, err
 	}
 	return records, w.Sync()

@@ -3,8 +3,6 @@ package segment
 import (
 	"errors"
 	"io"
-
-	"vmsbridge/storage/stills/form"
 )
 
 // Scan is what reading a segment's records found.
@@ -34,11 +32,11 @@ func (s *Scan) miss(from, to uint32) {
 // places; the slices are valid until it returns. Where no good header is, it looks for the next one
 // at every eighth byte, so that damage costs the records that it hit. It ends at the last good
 // header.
-func Records(f io.ReaderAt, salt uint64, limit uint32, each func(r form.Record, at uint32, camera, body []byte)) Scan {
-	s := Scan{end: form.BlockBytes}
+func Records(f io.ReaderAt, salt uint64, limit uint32, each func(r Record, at uint32, camera, body []byte)) Scan {
+	s := Scan{end: BlockBytes}
 	w := window{f: f, limit: limit}
 	var buf []byte
-	for at := uint32(form.BlockBytes); ; {
+	for at := uint32(BlockBytes); ; {
 		r, next, ok := w.find(at, salt)
 		s.Err = errors.Join(s.Err, w.takeErr())
 		if !ok {
@@ -49,14 +47,14 @@ func Records(f io.ReaderAt, salt uint64, limit uint32, each func(r form.Record, 
 			s.miss(at, next)
 		}
 		at, s.end = min(next+r.Size(), limit), min(next+r.Size(), limit)
-		if r.Type == form.TypeSkip {
+		if r.Type == TypeSkip {
 			continue // it tells nothing of those before it: it ends a flush
 		}
 		if cap(buf) < int(r.Length) {
 			buf = make([]byte, r.Length)
 		}
 		buf = buf[:r.Length]
-		_, err := f.ReadAt(buf, int64(next)+form.RecordHead)
+		_, err := f.ReadAt(buf, int64(next)+RecordHead)
 		if err != nil && !errors.Is(err, io.EOF) && s.Err == nil {
 			s.Err = err
 		}
@@ -77,11 +75,11 @@ func Records(f io.ReaderAt, salt uint64, limit uint32, each func(r form.Record, 
 // from now on.
 func Heal(f io.WriterAt, salt uint64, bad []Span) error {
 	for _, b := range bad {
-		if b.To-b.From < form.RecordHead {
+		if b.To-b.From < RecordHead {
 			continue // no record is that small, so no crash leaves it
 		}
-		var p [form.RecordHead]byte
-		form.SkipRecord(b.To-b.From).Encode(p[:], salt, b.From)
+		var p [RecordHead]byte
+		SkipRecord(b.To-b.From).Encode(p[:], salt, b.From)
 		if _, err := f.WriteAt(p[:], int64(b.From)); err != nil {
 			return err
 		}
@@ -96,7 +94,7 @@ const windowBytes = 64 << 10
 type window struct {
 	f     io.ReaderAt
 	limit uint32
-	head  [form.RecordHead]byte
+	head  [RecordHead]byte
 	buf   []byte
 	err   error
 }
@@ -108,33 +106,33 @@ func (w *window) takeErr() error {
 }
 
 // find is the first record header at or behind at.
-func (w *window) find(at uint32, salt uint64) (form.Record, uint32, bool) {
-	if at+form.RecordHead > w.limit {
-		return form.Record{}, 0, false
+func (w *window) find(at uint32, salt uint64) (Record, uint32, bool) {
+	if at+RecordHead > w.limit {
+		return Record{}, 0, false
 	}
 	if _, err := w.f.ReadAt(w.head[:], int64(at)); err == nil {
-		if r, err := form.DecodeRecord(w.head[:], salt, at, w.limit); err == nil {
+		if r, err := DecodeRecord(w.head[:], salt, at, w.limit); err == nil {
 			return r, at, true
 		}
 	}
 	if w.buf == nil {
 		w.buf = make([]byte, windowBytes)
 	}
-	for ; at+form.RecordHead <= w.limit; at += windowBytes - form.RecordHead {
+	for ; at+RecordHead <= w.limit; at += windowBytes - RecordHead {
 		p := w.buf[:min(windowBytes, w.limit-at)]
 		n, err := w.f.ReadAt(p, int64(at))
 		if err != nil && !errors.Is(err, io.EOF) && w.err == nil {
 			w.err = err
 		}
 		p = p[:n]
-		for i := 0; i+form.RecordHead <= len(p); i += form.Align {
-			if !form.Begins(p[i:]) {
+		for i := 0; i+RecordHead <= len(p); i += Align {
+			if !Begins(p[i:]) {
 				continue
 			}
-			if r, err := form.DecodeRecord(p[i:], salt, at+uint32(i), w.limit); err == nil {
+			if r, err := DecodeRecord(p[i:], salt, at+uint32(i), w.limit); err == nil {
 				return r, at + uint32(i), true
 			}
 		}
 	}
-	return form.Record{}, 0, false
+	return Record{}, 0, false
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -15,19 +14,19 @@ var ErrDamaged = errors.New("still is damaged")
 // ReadStill reads the still of key from its segment's file and verifies it. want is where it is and
 // of what time as the record has it, without the segment's shift. What is not as it was written is
 // an ErrDamaged; the result is the caller's.
-func (s *File) ReadStill(f io.ReaderAt, key form.Key, want form.Entry) (jpeg []byte, err error) {
+func (s *File) ReadStill(f io.ReaderAt, key Key, want Entry) (jpeg []byte, err error) {
 	// With the size in the index, one read is enough; one that is wrong shows below.
-	p := make([]byte, form.RecordHead+len(key.Camera)+int(want.Size))
+	p := make([]byte, RecordHead+len(key.Camera)+int(want.Size))
 	if _, err := f.ReadAt(p, int64(want.Place)); err != nil {
 		return nil, readError(err)
 	}
-	h, err := form.DecodeRecord(p, s.Salt, want.Place, s.Limit)
+	h, err := DecodeRecord(p, s.Salt, want.Place, s.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if p = p[form.RecordHead:]; len(p) != int(h.Length) { // the index does not say
+	if p = p[RecordHead:]; len(p) != int(h.Length) { // the index does not say
 		p = make([]byte, h.Length)
-		if _, err := f.ReadAt(p, int64(want.Place)+form.RecordHead); err != nil {
+		if _, err := f.ReadAt(p, int64(want.Place)+RecordHead); err != nil {
 			return nil, readError(err)
 		}
 	}
@@ -35,7 +34,7 @@ func (s *File) ReadStill(f io.ReaderAt, key form.Key, want form.Entry) (jpeg []b
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if h.Type != form.TypeStill || string(camera) != key.Camera || h.Kind != key.Kind || h.Time != want.Time {
+	if h.Type != TypeStill || string(camera) != key.Camera || h.Kind != key.Kind || h.Time != want.Time {
 		return nil, fmt.Errorf("%w: another record is in its place", ErrDamaged)
 	}
 	return body, nil
@@ -49,11 +48,11 @@ func (s *File) StillSize(fs vfs.FS, place uint32) (int, error) {
 		return 0, err
 	}
 	defer f.Close()
-	var head [form.RecordHead]byte
+	var head [RecordHead]byte
 	if _, err := f.ReadAt(head[:], int64(place)); err != nil {
 		return 0, err
 	}
-	h, err := form.DecodeRecord(head[:], s.Salt, place, s.Limit)
+	h, err := DecodeRecord(head[:], s.Salt, place, s.Limit)
 	if err != nil {
 		return 0, errors.Join(ErrDamaged, err)
 	}

@@ -3,7 +3,6 @@ package segment
 import (
 	"sync"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -21,23 +20,23 @@ type Writer struct {
 	closed bool
 
 	// The caller's lock guards these.
-	block   form.Block    // its ends
-	pos     uint32        // where the next record goes; of a sealed one, where the index ends
-	flushed uint32        // up to where the device has it
-	ends    bool          // its first and last block were written since the last flush
-	failed  bool          // the last flush went wrong, and nobody knows what of it arrived
-	dirty   bool          // it has bytes not yet flushed
-	spoiled bool          // a write into it went wrong: it is to be left
-	listing *form.Listing // of a full segment, as long as it is not sealed; else nil
+	block   Block    // its ends
+	pos     uint32   // where the next record goes; of a sealed one, where the index ends
+	flushed uint32   // up to where the device has it
+	ends    bool     // its first and last block were written since the last flush
+	failed  bool     // the last flush went wrong, and nobody knows what of it arrived
+	dirty   bool     // it has bytes not yet flushed
+	spoiled bool     // a write into it went wrong: it is to be left
+	listing *Listing // of a full segment, as long as it is not sealed; else nil
 }
 
 // Begin makes an empty segment in dir, to be written.
-func Begin(fs vfs.FS, dir string, b form.Block) (File, *Writer, error) {
+func Begin(fs vfs.FS, dir string, b Block) (File, *Writer, error) {
 	s, f, err := create(fs, dir, b)
 	if err != nil {
 		return File{}, nil, err
 	}
-	return s, &Writer{file: f, block: b, pos: form.BlockBytes, ends: true, dirty: true}, nil
+	return s, &Writer{file: f, block: b, pos: BlockBytes, ends: true, dirty: true}, nil
 }
 
 // GoOn goes on to write a segment that was found, behind its last record. healed says that Heal
@@ -48,19 +47,19 @@ func GoOn(f vfs.File, l *Found, healed bool) *Writer {
 }
 
 // Reseal is for a segment that was found without an index, which it is to be given.
-func Reseal(f vfs.File, l *Found, x *form.Listing) *Writer {
-	return &Writer{file: f, block: l.Block, pos: l.End, flushed: form.BlockBytes, ends: true, listing: x}
+func Reseal(f vfs.File, l *Found, x *Listing) *Writer {
+	return &Writer{file: f, block: l.Block, pos: l.End, flushed: BlockBytes, ends: true, listing: x}
 }
 
 // Fits says whether there is room for size bytes of records beside an index of that many.
 func (w *Writer) Fits(size uint32, index int) bool {
-	return int64(w.pos)+int64(size)+int64(index) <= int64(w.block.Capacity)-form.BlockBytes
+	return int64(w.pos)+int64(size)+int64(index) <= int64(w.block.Capacity)-BlockBytes
 }
 
 // Encode appends the record of that header, camera and body to p, as Put is to write it next. Their
 // times are without the segment's shift.
-func (w *Writer) Encode(p []byte, r form.Record, camera string, body []byte) []byte {
-	return form.AppendRecord(p, r, camera, body, w.block.Salt, w.pos)
+func (w *Writer) Encode(p []byte, r Record, camera string, body []byte) []byte {
+	return AppendRecord(p, r, camera, body, w.block.Salt, w.pos)
 }
 
 // Put writes a record that Encode made behind the last one, and says where it is. After an error,
@@ -76,7 +75,7 @@ func (w *Writer) Put(p []byte) (at uint32, err error) {
 }
 
 // End leaves a full segment to be sealed with its index x by the next flush.
-func (w *Writer) End(x *form.Listing) { w.listing = x }
+func (w *Writer) End(x *Listing) { w.listing = x }
 
 // Move adds shift to the times of the index with which the segment is to be sealed, if it is full.
 func (w *Writer) Move(shift int64) {
@@ -92,14 +91,14 @@ func (w *Writer) Place() uint32 { return w.pos }
 func (w *Writer) Dirty() bool { return w.dirty }
 
 // Empty says whether there is no record yet.
-func (w *Writer) Empty() bool { return w.pos <= form.BlockBytes }
+func (w *Writer) Empty() bool { return w.pos <= BlockBytes }
 
 // Spoil notes that a part of what could not be written may have arrived.
 func (w *Writer) Spoil() { w.spoiled, w.dirty = true, true }
 
 // Unusable says whether the segment is to be left because it is spoiled; one without a record is
 // not.
-func (w *Writer) Unusable() bool { return w.spoiled && w.pos > form.BlockBytes }
+func (w *Writer) Unusable() bool { return w.spoiled && w.pos > BlockBytes }
 
 // thrift bounds what closing pages costs: no more than one byte in so many of what a flush brings
 // to the device.
@@ -113,11 +112,11 @@ const thrift = 16
 // bytes would have no room.
 func (w *Writer) ClosePage(index int) {
 	rest := -w.pos & (PageBytes - 1)
-	if rest < form.RecordHead || w.spoiled || uint64(rest)*thrift > uint64(w.Unflushed()) || !w.Fits(rest, index) {
+	if rest < RecordHead || w.spoiled || uint64(rest)*thrift > uint64(w.Unflushed()) || !w.Fits(rest, index) {
 		return
 	}
-	var p [form.RecordHead]byte
-	form.SkipRecord(rest).Encode(p[:], w.block.Salt, w.pos)
+	var p [RecordHead]byte
+	SkipRecord(rest).Encode(p[:], w.block.Salt, w.pos)
 	// Where that does not go, nothing is lost: the next record stands here.
 	if _, err := w.file.WriteAt(p[:], int64(w.pos)); err == nil {
 		w.pos += rest

@@ -7,25 +7,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
 // fill begins a segment and puts stills into it, and returns its draft.
-func fill(t *testing.T, dir string, number uint64, stills int) (File, *Writer, *form.Draft) {
+func fill(t *testing.T, dir string, number uint64, stills int) (File, *Writer, *Draft) {
 	t.Helper()
-	file, w, err := Begin(vfs.OS, dir, form.NewBlock(number, form.Loud, form.MinSegmentBytes, time.Unix(5, 0)))
+	file, w, err := Begin(vfs.OS, dir, NewBlock(number, Loud, MinSegmentBytes, time.Unix(5, 0)))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	require.True(t, w.Empty())
-	draft := form.NewDraft(form.Version)
+	draft := NewDraft(Version)
 	for i := range stills {
-		key, jpeg := form.Key{Camera: "cam", Kind: form.Main}, []byte(fmt.Sprint("still ", i))
-		r := form.StillRecord(key, int64(i), jpeg)
+		key, jpeg := Key{Camera: "cam", Kind: Main}, []byte(fmt.Sprint("still ", i))
+		r := StillRecord(key, int64(i), jpeg)
 		require.True(t, w.Fits(r.Size(), draft.Bytes+draft.Cost(key)))
 		at, err := w.Put(w.Encode(nil, r, key.Camera, jpeg))
 		require.NoError(t, err)
-		draft.Add(key, form.Entry{Time: int64(i), Place: at, Size: uint32(len(jpeg))})
+		draft.Add(key, Entry{Time: int64(i), Place: at, Size: uint32(len(jpeg))})
 	}
 	return file, w, draft
 }
@@ -36,7 +35,7 @@ func load(t *testing.T, dir string, number uint64) *Found {
 	list, err := vfs.OS.List(dir)
 	require.NoError(t, err)
 	for _, e := range list {
-		if n, ok := form.SegmentNumber(e.Name); ok && n == number {
+		if n, ok := SegmentNumber(e.Name); ok && n == number {
 			found, err := NewReader(vfs.OS, dir).Load(e, number)
 			require.NoError(t, err)
 			require.NoError(t, found.Broken)
@@ -49,7 +48,7 @@ func load(t *testing.T, dir string, number uint64) *Found {
 }
 
 // requireStills reads every still of a draft from the file.
-func requireStills(t *testing.T, found *Found, draft *form.Draft) {
+func requireStills(t *testing.T, found *Found, draft *Draft) {
 	t.Helper()
 	handles := NewHandles(vfs.OS)
 	defer handles.Close()
@@ -73,7 +72,7 @@ func requireStills(t *testing.T, found *Found, draft *form.Draft) {
 func TestWrittenIsFound(t *testing.T) {
 	dir := t.TempDir()
 	file, w, draft := fill(t, dir, 7, 100)
-	require.Equal(t, form.Loud, file.Lane)
+	require.Equal(t, Loud, file.Lane)
 	require.True(t, w.Dirty())
 	f := w.BeginFlush()
 	f.Run()
@@ -107,12 +106,12 @@ func TestWrittenIsFound(t *testing.T) {
 func TestSettleMovesNoRecord(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		dir := t.TempDir()
-		b := form.NewBlock(3, form.Quiet, form.MinSegmentBytes, time.Unix(5, 0))
-		b.Version, b.Era, b.Created = form.VersionEra, 9, 0
+		b := NewBlock(3, Quiet, MinSegmentBytes, time.Unix(5, 0))
+		b.Version, b.Era, b.Created = VersionEra, 9, 0
 		file, w, err := Begin(vfs.OS, dir, b)
 		require.NoError(t, err)
-		key, jpeg := form.Key{Camera: "cam", Kind: form.Main}, []byte("still")
-		_, err = w.Put(w.Encode(nil, form.StillRecord(key, 100, jpeg), key.Camera, jpeg))
+		key, jpeg := Key{Camera: "cam", Kind: Main}, []byte("still")
+		_, err = w.Put(w.Encode(nil, StillRecord(key, 100, jpeg), key.Camera, jpeg))
 		require.NoError(t, err)
 		through := w
 		if !open {

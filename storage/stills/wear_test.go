@@ -1,4 +1,4 @@
-package wear
+package stills
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestWear(t *testing.T) {
-	var w Meter
+	var w wearMeter
 	total, perDay := w.PerDay(0)
 	require.Zero(t, total+perDay, "nothing is known in the first minute")
 	for up := time.Duration(0); up < 3*time.Hour; up += time.Minute {
@@ -24,7 +24,7 @@ func TestWear(t *testing.T) {
 	require.InEpsilon(t, 2_880_000, perDay, 0.01, "the last day")
 	_, perDay = w.PerDay(1000 * time.Hour)
 	require.Zero(t, perDay, "a day without a write")
-	require.Equal(t, 100*day, Life(100<<30, 1<<30))
-	require.Zero(t, Life(100, 0))
-	require.Equal(t, 36500*day, Life(1<<60, 1))
+	require.Equal(t, 100*day, lifetime(100<<30, 1<<30))
+	require.Zero(t, lifetime(100, 0))
+	require.Equal(t, 36500*day, lifetime(1<<60, 1))
 }

@@ -1,11 +1,10 @@
-package audit
+package repair
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -75,14 +74,14 @@ type Present struct {
 }
 
 // NewPresent is a segment by the number in its name and its block, which may be zero.
-func NewPresent(name uint64, b form.Block) Present {
-	return Present{name: name, number: b.Number, unlisted: b.Version == form.Version && !b.Listed}
+func NewPresent(name uint64, b segment.Block) Present {
+	return Present{name: name, number: b.Number, unlisted: b.Version == segment.Version && !b.Listed}
 }
 
 // Missed is the numbers of the segments that a manifest names, that are not there, and that were
 // not dropped. Where a program of a version before has made segments since, which keeps no
 // manifest, nobody can say.
-func Missed(m form.Manifest, there []Present, dropped []uint64) (numbers []uint64) {
+func Missed(m segment.Manifest, there []Present, dropped []uint64) (numbers []uint64) {
 	known := map[uint64]bool{}
 	for _, n := range slices.Concat(dropped, m.Lost) {
 		known[n] = true
@@ -103,7 +102,7 @@ func Missed(m form.Manifest, there []Present, dropped []uint64) (numbers []uint6
 
 // cutOff says whether what is bad in a segment that is being written is a power cut's: near its
 // end, in time.
-func cutOff(s segment.Scan, found *form.Draft) bool {
+func cutOff(s segment.Scan, found *segment.Draft) bool {
 	if len(s.Bad) == 0 {
 		return false
 	}
@@ -127,7 +126,7 @@ func cutOff(s segment.Scan, found *form.Draft) bool {
 }
 
 // extent is the times of the oldest and the newest still, 0 if there are none.
-func extent(found *form.Draft) (oldest, newest int64) {
+func extent(found *segment.Draft) (oldest, newest int64) {
 	for _, e := range found.Series {
 		for _, n := range e.List {
 			if oldest == 0 || n.Time < oldest {

@@ -1,18 +1,18 @@
-package audit
+package repair
 
-import "vmsbridge/storage/stills/form"
+import "vmsbridge/storage/stills/segment"
 
 // Compare looks for differences between a segment's index and its records. Of a segment with
 // damage, the index may well list more.
-func Compare(path string, stored *form.Listing, found *form.Draft, damaged bool) []Problem {
+func Compare(path string, stored *segment.Listing, found *segment.Draft, damaged bool) []Problem {
 	var r Report
-	listed := map[form.Key][]form.Entry{}
+	listed := map[segment.Key][]segment.Entry{}
 	for _, run := range stored.Runs {
 		listed[run.Key] = stored.List[run.Lo:run.Hi]
 	}
 	for k, e := range found.Series {
 		for _, n := range e.List {
-			i, ok := form.Search(listed[k], n.Time)
+			i, ok := segment.Search(listed[k], n.Time)
 			switch {
 			case !ok:
 				r.add(path, int64(n.Place), "still is missing in the index")

@@ -1,4 +1,4 @@
-package form
+package segment
 
 import (
 	"encoding/binary"

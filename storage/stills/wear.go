@@ -1,20 +1,18 @@
-package wear
+package stills
 
 import (
 	"sync"
 	"time"
 )
 
-const day = 24 * time.Hour
+// wearCycles is how often a card's cells are taken to be written before they fail. Makers of
+// microSD cards seldom say; their promises of hours of recording come to 900 to 6000 times the
+// capacity for cards sold as enduring, and the cheapest cells are said to stand 300.
+const wearCycles = 300
 
-// Cycles is how often a card's cells are taken to be written before they fail. Makers of microSD
-// cards seldom say; their promises of hours of recording come to 900 to 6000 times the capacity for
-// cards sold as enduring, and the cheapest cells are said to stand 300.
-const Cycles = 300
-
-// Meter counts what goes to the device. Its zero value has counted nothing. Safe for concurrent
+// wearMeter counts what goes to the device. Its zero value has counted nothing. Safe for concurrent
 // use.
-type Meter struct {
+type wearMeter struct {
 	mu    sync.Mutex
 	total int64 // ever since the ring was made, but for what the last crash forgot
 	since time.Duration
@@ -23,7 +21,7 @@ type Meter struct {
 }
 
 // hourAtLocked moves on to the hour of up.
-func (w *Meter) hourAtLocked(up time.Duration) int {
+func (w *wearMeter) hourAtLocked(up time.Duration) int {
 	now := int64(up / time.Hour)
 	for ; w.hour < now; w.hour++ {
 		if now-w.hour > int64(len(w.hours)) {
@@ -35,7 +33,7 @@ func (w *Meter) hourAtLocked(up time.Duration) int {
 }
 
 // Add counts n bytes that were written just now.
-func (w *Meter) Add(n int64, up time.Duration) {
+func (w *wearMeter) Add(n int64, up time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total += n
@@ -43,21 +41,21 @@ func (w *Meter) Add(n int64, up time.Duration) {
 }
 
 // AtLeast says that the ring had written so much by some time before Open.
-func (w *Meter) AtLeast(total int64) {
+func (w *wearMeter) AtLeast(total int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total = max(w.total, total)
 }
 
 // More says that so much was written before Open and is in no total.
-func (w *Meter) More(n int64) {
+func (w *wearMeter) More(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total += n
 }
 
 // PerDay is what the last day wrote, or the time since Open in proportion; 0 in the first minute.
-func (w *Meter) PerDay(up time.Duration) (total, perDay int64) {
+func (w *wearMeter) PerDay(up time.Duration) (total, perDay int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hourAtLocked(up)
@@ -72,9 +70,9 @@ func (w *Meter) PerDay(up time.Duration) (total, perDay int64) {
 	return w.total, int64(float64(sum) * float64(day) / float64(span))
 }
 
-// Life is how long a card that endures that many written bytes lasts at that many a day, from new;
-// 0 if nothing is known.
-func Life(endurance, perDay int64) time.Duration {
+// lifetime is how long a card that endures that many written bytes lasts at that many a day, from
+// new; 0 if nothing is known.
+func lifetime(endurance, perDay int64) time.Duration {
 	if endurance <= 0 || perDay <= 0 {
 		return 0
 	}

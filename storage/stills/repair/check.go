@@ -1,4 +1,4 @@
-package audit
+package repair
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -23,12 +22,12 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 	var names []vfs.Entry
 	var dropped []uint64
 	for _, e := range list {
-		if n, ok := form.DroppedNumber(e.Name); ok {
+		if n, ok := segment.DroppedNumber(e.Name); ok {
 			dropped = append(dropped, n)
 		}
-		if _, ok := form.SegmentNumber(e.Name); ok {
+		if _, ok := segment.SegmentNumber(e.Name); ok {
 			names = append(names, e)
-		} else if form.IsForeign(e.Name) {
+		} else if segment.IsForeign(e.Name) {
 			r.ForeignFiles = append(r.ForeignFiles, e.Name)
 		}
 	}
@@ -50,7 +49,7 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 func (r *Report) missing(fs vfs.FS, dir string, there []present, dropped []uint64) {
 	m, err := segment.ReadManifest(fs, dir)
 	if err != nil {
-		r.add(filepath.Join(dir, form.ManifestName), -1, "%v", err)
+		r.add(filepath.Join(dir, segment.ManifestName), -1, "%v", err)
 	}
 	list := make([]Present, len(there))
 	for i := range there {
@@ -58,7 +57,7 @@ func (r *Report) missing(fs vfs.FS, dir string, there []present, dropped []uint6
 	}
 	r.Missing = append(m.Lost, Missed(m, list, dropped)...)
 	for _, n := range r.Missing {
-		r.add(filepath.Join(dir, form.SegmentName(n)), -1,
+		r.add(filepath.Join(dir, segment.SegmentName(n)), -1,
 			"the segment is not there, and was not dropped: its stills are lost")
 	}
 }
@@ -66,8 +65,8 @@ func (r *Report) missing(fs vfs.FS, dir string, there []present, dropped []uint6
 // segment looks at one segment.
 func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	path := filepath.Join(rd.Dir, e.Name)
-	number, _ := form.SegmentNumber(e.Name)
-	p.Present = NewPresent(number, form.Block{})
+	number, _ := segment.SegmentNumber(e.Name)
+	p.Present = NewPresent(number, segment.Block{})
 	f, err := rd.FS.Open(path, false)
 	if segment.Exhausted(err) {
 		return p, err
@@ -83,7 +82,7 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	err = l.Identify(f)
 	p.Present = NewPresent(number, l.Block)
 	if err != nil {
-		if newer, ok := errors.AsType[*form.VersionError](err); ok {
+		if newer, ok := errors.AsType[*segment.VersionError](err); ok {
 			newer.Path = path
 			return p, newer
 		}
@@ -103,9 +102,9 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 		}
 	}
 	// What the records say.
-	l.Draft = form.NewDraft(l.Block.Version)
-	s := segment.Records(f, l.Salt, l.Limit, func(rec form.Record, at uint32, camera, body []byte) {
-		if rec.Type < form.TypeStill || rec.Type > form.TypePruned {
+	l.Draft = segment.NewDraft(l.Block.Version)
+	s := segment.Records(f, l.Salt, l.Limit, func(rec segment.Record, at uint32, camera, body []byte) {
+		if rec.Type < segment.TypeStill || rec.Type > segment.TypePruned {
 			r.add(path, int64(at), "record is of the unknown type %d", rec.Type)
 		}
 		l.Draft.AddRecord(rec, at, camera, body)

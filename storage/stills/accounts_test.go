@@ -1,4 +1,4 @@
-package quota
+package stills
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // TestShare draws what cameras store and when: none that stays within the quota in every 24 hours
@@ -17,7 +17,7 @@ import (
 func TestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const cameras, most = 3, 50_000
-		s := New(12<<20, 1<<20, cameras)
+		s := newAccounts(12<<20, 1<<20, cameras)
 		quota := 12 << 20 / 4 / cameras
 		type stored struct {
 			at     time.Duration
@@ -31,7 +31,7 @@ func TestShare(t *testing.T) {
 			up += time.Duration(rapid.IntRange(0, 4000).Draw(t, "pause")) * time.Second
 			n := stored{up, fmt.Sprint(rapid.IntRange(1, cameras).Draw(t, "camera")),
 				rapid.IntRange(1, most).Draw(t, "size"), 0}
-			n.lane = s.Lane(n.camera, uint32(n.size), up)
+			n.lane = s.lane(n.camera, uint32(n.size), up)
 			list = append(list, n)
 		}
 		for i, last := range list {
@@ -40,7 +40,7 @@ func TestShare(t *testing.T) {
 				if last.at-n.at >= day {
 					continue
 				}
-				if n.lane == form.Quiet {
+				if n.lane == segment.Quiet {
 					quietBytes += n.size
 				}
 				if n.camera == last.camera {
@@ -48,7 +48,7 @@ func TestShare(t *testing.T) {
 				}
 			}
 			require.LessOrEqual(t, quietBytes, 12<<20/2+cameras*most)
-			if last.lane == form.Loud {
+			if last.lane == segment.Loud {
 				require.Greater(t, all+most, quota, "a camera within its quota was taken for a loud one")
 			}
 		}
@@ -62,9 +62,9 @@ func TestShareOfOne(t *testing.T) {
 		maxBytes int64
 		cameras  int
 	}{{16 << 20, 0}, {7 << 20, 5}} {
-		s := New(o.maxBytes, 1<<20, o.cameras)
+		s := newAccounts(o.maxBytes, 1<<20, o.cameras)
 		for range 1000 {
-			require.Equal(t, form.Quiet, s.Lane("cam", 1<<20, 0))
+			require.Equal(t, segment.Quiet, s.lane("cam", 1<<20, 0))
 		}
 	}
 }
