@@ -77,6 +77,7 @@ type Detector struct {
 	things  []thing
 
 	silhouette silhouette
+	apart      things
 }
 
 // New returns a Detector, or all problems of the Config. The Config's slices must not be changed

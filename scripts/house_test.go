@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"motion/shake":       {"motion/plane"},
 	"motion/plane":       nil,
 	"motion/tally":       nil,
+	"motion/rule":        {"motion"}, // for its Thing
 	"motion/tamper/...":  {"motion"}, // for its Picture
 	"agent/clock":        nil,
 	"agent/rawfd":        nil, // system calls that do not wait

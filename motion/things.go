@@ -1,0 +1,78 @@
+package motion
+
+import (
+	"cmp"
+	"slices"
+
+	"vmsbridge/motion/area"
+)
+
+// maxThings bounds what Things tells of one picture.
+const maxThings = 48
+
+// Thing is one connected area of a picture that differs from the background. Two people side by
+// side may be one Thing, and one person behind a pole two.
+type Thing struct {
+	Box   Box
+	Share float64 // of the picture's cells, 0..1
+	// Track is the number of the confirmed track that the area belongs to, 0 without: see
+	// Change.Object. Several Things may have the same.
+	Track int
+}
+
+// things is what Detector.Things works with.
+type things struct {
+	finder area.Apart
+	mask   []byte
+}
+
+// Things appends to dst what stands out of the newest picture that Step looked at, the largest 48
+// at most, and returns it. Unlike Activity it shows also who stands still, until that is
+// background, and nothing of where a thing was a moment ago; nothing at all while the scene is new
+// or changes as a whole. It is for those who follow things one by one, and costs only where it is
+// called.
+func (d *Detector) Things(dst []Thing) []Thing {
+	if d.pictures == 0 || d.learning() || d.upset {
+		return dst
+	}
+	n := d.grid.cells()
+	if len(d.apart.mask) != n {
+		d.apart.mask = make([]byte, n)
+	}
+	for i := range d.apart.mask {
+		d.apart.mask[i] = d.solid[i] & (d.flags[i] & cellFore / cellFore)
+	}
+	least, first := max(3, d.leastMoved()/2), len(dst)
+	w, h, side := float64(d.grid.pictureWidth), float64(d.grid.pictureHeight), float64(d.grid.side)
+	for _, b := range d.apart.finder.Find(d.apart.mask, d.grid.width) {
+		if b.Cells < least {
+			continue
+		}
+		t := Thing{Share: float64(b.Cells) / float64(n), Box: Box{
+			Left: float64(b.Left) * side / w, Top: float64(b.Top) * side / h,
+			Right: min(1, float64(b.Right)*side/w), Bottom: min(1, float64(b.Bottom)*side/h)}}
+		if j := d.objectOf(b.X, b.Y); j >= 0 {
+			o := &d.objects[j]
+			if o.Light && o.Gone == 0 {
+				continue
+			}
+			if o.Track >= 0 && d.tracks.Tracks[o.Track].Live {
+				t.Track = d.tracks.Tracks[o.Track].ID
+			}
+		}
+		dst = append(dst, t)
+	}
+	if seen := dst[first:]; len(seen) > maxThings {
+		slices.SortFunc(seen, func(a, b Thing) int { return cmp.Compare(b.Share, a.Share) })
+		dst = dst[:first+maxThings]
+	}
+	return dst
+}
+
+// objectOf is the object of the newest picture that a cell belongs to, -1 without.
+func (d *Detector) objectOf(x, y int) int {
+	if len(d.objects) == 0 { // and nothing was labelled
+		return -1
+	}
+	return d.finder.Of(x, y)
+}
