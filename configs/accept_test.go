@@ -10,6 +10,7 @@ import (
 
 	"vmsbridge/configs"
 	"vmsbridge/motion"
+	"vmsbridge/motion/rule"
 )
 
 // What passes here is never refused later: a motion configuration that Parse accepts is one that
@@ -31,8 +32,8 @@ func TestAcceptedMotionIsAcceptedByTheDetector(t *testing.T) {
 		shortest := rapid.SampledFrom([]string{"0s", "1s", "20s", "1m"}).Draw(t, "min")
 		longest := rapid.SampledFrom([]string{"10s", "20s", "24h"}).Draw(t, "max")
 		cfg, err := configs.Parse("x.yaml", fmt.Appendf(nil, `
-cameras: [{id: a, url: "rtsp://h/", motion: {min_duration: %s, max_duration: %s, masks: [%s], regions: [{id: r, area: %s}]}}]
-`, shortest, longest, text, text))
+cameras: [{id: a, url: "rtsp://h/", motion: {min_duration: %s, max_duration: %s, masks: [%s], regions: [{id: r, area: %s}], lines: [{id: l, points: %s}], areas: [{id: r, area: %s}]}}]
+`, shortest, longest, text, text, text, text))
 		if err != nil {
 			return
 		}
@@ -43,6 +44,10 @@ cameras: [{id: a, url: "rtsp://h/", motion: {min_duration: %s, max_duration: %s,
 			Masks: []motion.Polygon{motion.Polygon(m.Masks[0])},
 			Regions: []motion.Region{{ID: m.Regions[0].ID, Area: motion.Polygon(m.Regions[0].Area),
 				Sensitivity: m.Regions[0].Sensitivity}}})
+		require.NoError(t, err, "%s", text)
+		_, err = rule.New(rule.Config{Lines: []rule.Line{{ID: "l", Points: m.Lines[0].Points,
+			Direction: rule.Direction(m.Lines[0].Direction)}},
+			Areas: []rule.Area{{ID: "r", Outline: motion.Polygon(m.Areas[0].Area), Intrusion: m.Areas[0].Intrusion}}})
 		require.NoError(t, err, "%s", text)
 	})
 	require.Positive(t, accepted, "nothing was accepted")

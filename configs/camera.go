@@ -63,7 +63,48 @@ type CameraMotion struct {
 	Masks []Polygon `yaml:"masks"`
 	// Regions are named areas that get spans of their own.
 	Regions []Region `yaml:"regions"`
+	// Lines are lines that get an event each time that something crosses them.
+	Lines []Line `yaml:"lines"`
+	// Areas are areas that get an event while something is inside, or stays there for long.
+	Areas []Area `yaml:"areas"`
 }
+
+// Line is a line in a camera's picture that things cross.
+type Line struct {
+	// ID is unique among the camera's lines; the characters of a camera's id. Required.
+	ID string `yaml:"id"`
+	// Name is for people. Default: the id.
+	Name string `yaml:"name"`
+	// Points are the ends of the line, and its corners if it has any. Required.
+	Points Polyline `yaml:"points"`
+	// Direction is the way that counts: any, a-to-b or b-to-a. Seen from the first point
+	// to the last, a is on the left and b on the right: of a line from left to right, a is above.
+	Direction string `yaml:"direction"`
+}
+
+// setDefaults is called by the decoder for each line before its keys are read.
+func (l *Line) setDefaults() { l.Direction = "any" }
+
+// Area is an area of a camera's picture where nothing may be, or not for long.
+type Area struct {
+	// ID is unique among the camera's areas; the characters of a camera's id. Required.
+	ID string `yaml:"id"`
+	// Name is for people. Default: the id.
+	Name string `yaml:"name"`
+	// Area is the corners of the area. Required.
+	Area Polygon `yaml:"area"`
+	// Intrusion makes an event of each time that something is inside.
+	Intrusion bool `yaml:"intrusion"`
+	// Loiter makes an event when one thing has been inside for so long, 1s to 24h; 0: never.
+	Loiter time.Duration `yaml:"loiter"`
+}
+
+// setDefaults is called by the decoder for each area before its keys are read.
+func (a *Area) setDefaults() { a.Intrusion = true }
+
+// Polyline is the points of a line in order, each [x, y] as fractions 0..1 of the picture's width
+// and height, from the upper left corner. 2 to 64 points.
+type Polyline [][2]float64
 
 // Region is a named area of a camera's picture.
 type Region struct {

@@ -35,6 +35,8 @@ func (c *checker) camera(i int) {
 		c.polygon(item(at+".motion.masks", j), mask)
 	}
 	c.regions(at+".motion.regions", cam.Motion.Regions)
+	c.crossings(at+".motion.lines", cam.Motion.Lines)
+	c.areas(at+".motion.areas", cam.Motion.Areas)
 }
 
 var sha256Form = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
@@ -80,6 +82,25 @@ func (c *checker) motion(at string, m Motion) {
 	}
 }
 
+// distinct checks the id of a camera's region, line or area, the what, against those before it.
+func (c *checker) distinct(at, what, id string, lines map[string]int) {
+	c.id(at+".id", id)
+	if first, ok := lines[id]; ok && id != "" {
+		c.fault(at+".id", "%s is the id of the %s on line %d too", shown(id), what, first)
+	} else {
+		lines[id] = c.nearest(c.values, at+".id").line
+	}
+}
+
+// outline checks the corners of a region or an area.
+func (c *checker) outline(at string, p Polygon) {
+	if !c.given(at) {
+		c.fault(at, "missing; write its corners as [[x, y], …]")
+	} else {
+		c.polygon(at, p)
+	}
+}
+
 func (c *checker) regions(at string, regions []Region) {
 	lines := map[string]int{}
 	if len(regions) > 64 {
@@ -90,19 +111,54 @@ func (c *checker) regions(at string, regions []Region) {
 		if c.bad[at] {
 			continue
 		}
-		c.id(at+".id", r.ID)
-		if first, ok := lines[r.ID]; ok && r.ID != "" {
-			c.fault(at+".id", "%s is the id of the region on line %d too", shown(r.ID), first)
-		} else {
-			lines[r.ID] = c.nearest(c.values, at+".id").line
-		}
-		if !c.given(at + ".area") {
-			c.fault(at+".area", "missing; write its corners as [[x, y], …]")
-		} else {
-			c.polygon(at+".area", r.Area)
-		}
+		c.distinct(at, "region", r.ID, lines)
+		c.outline(at+".area", r.Area)
 		if p := at + ".sensitivity"; c.given(p) && (r.Sensitivity <= 0 || r.Sensitivity > 1) {
 			c.fault(p, "%v must be above 0 and at most 1", r.Sensitivity)
+		}
+	}
+}
+
+// maxRules bounds the lines, and the areas, of a camera.
+const maxRules = 16
+
+func (c *checker) crossings(at string, list []Line) {
+	lines := map[string]int{}
+	if len(list) > maxRules {
+		c.fault(at, "a camera has %d lines at most, this one %d", maxRules, len(list))
+	}
+	for i, l := range list {
+		at := item(at, i)
+		if c.bad[at] {
+			continue
+		}
+		c.distinct(at, "line", l.ID, lines)
+		if !c.given(at + ".points") {
+			c.fault(at+".points", "missing; write its ends as [[x, y], [x, y]]")
+		} else {
+			c.polyline(at+".points", l.Points)
+		}
+		c.oneOf(at+".direction", l.Direction, "any", "a-to-b", "b-to-a")
+	}
+}
+
+func (c *checker) areas(at string, list []Area) {
+	lines := map[string]int{}
+	if len(list) > maxRules {
+		c.fault(at, "a camera has %d areas at most, this one %d", maxRules, len(list))
+	}
+	for i, a := range list {
+		at := item(at, i)
+		if c.bad[at] {
+			continue
+		}
+		c.distinct(at, "area", a.ID, lines)
+		c.outline(at+".area", a.Area)
+		if a.Loiter != 0 {
+			between(c, at+".loiter", a.Loiter, time.Second, 24*time.Hour)
+		}
+		if !a.Intrusion && a.Loiter == 0 && !c.bad[at+".loiter"] {
+			c.fault(at, "looks for nothing; set loiter to a time such as 30s, or leave out intrusion: false")
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package configs
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Default is what an empty file means.
 func Default() *Config {
@@ -62,6 +65,14 @@ func (c *Config) fill(given func(path string) bool) {
 		}
 		if given(at + ".motion.tamper") {
 			cam.Motion.Tamper = own.Tamper
+		}
+		for j := range cam.Motion.Lines {
+			l := &cam.Motion.Lines[j]
+			l.Name = cmp.Or(l.Name, l.ID)
+		}
+		for j := range cam.Motion.Areas {
+			a := &cam.Motion.Areas[j]
+			a.Name = cmp.Or(a.Name, a.ID)
 		}
 		for j := range cam.Motion.Regions {
 			r := &cam.Motion.Regions[j]

@@ -13,17 +13,7 @@ func (c *checker) polygon(path string, p Polygon) {
 		c.fault(path, "an area has 3 to 64 corners, this one %d", len(p))
 		return
 	}
-	ok := true
-	for i, corner := range p {
-		at := item(path, i)
-		if c.bad[at] || c.bad[at+"[0]"] || c.bad[at+"[1]"] {
-			ok = false
-		} else if !fraction(corner[0]) || !fraction(corner[1]) {
-			c.fault(at, "[%v, %v] must be fractions of the picture, 0 to 1, not pixels", corner[0], corner[1])
-			ok = false
-		}
-	}
-	if !ok {
+	if !c.places(path, p) {
 		return
 	}
 	for i, corner := range p {
@@ -43,6 +33,55 @@ func (c *checker) polygon(path string, p Polygon) {
 			j+1)
 	} else if p.area() < leastArea {
 		c.fault(path, "covers nothing of the picture")
+	}
+}
+
+// places tells whether all of a list are places in the picture.
+func (c *checker) places(path string, list [][2]float64) bool {
+	ok := true
+	for i, p := range list {
+		at := item(path, i)
+		if c.bad[at] || c.bad[at+"[0]"] || c.bad[at+"[1]"] {
+			ok = false
+		} else if !fraction(p[0]) || !fraction(p[1]) {
+			c.fault(at, "[%v, %v] must be fractions of the picture, 0 to 1, not pixels", p[0], p[1])
+			ok = false
+		}
+	}
+	return ok
+}
+
+// leastPart is the shortest part that a line may have, as a fraction of the picture.
+const leastPart = 0.02
+
+func (c *checker) polyline(path string, p Polyline) {
+	if c.bad[path] {
+		return
+	}
+	if len(p) < 2 || len(p) > 64 {
+		c.fault(path, "a line has 2 to 64 points, this one %d", len(p))
+		return
+	}
+	if !c.places(path, p) {
+		return
+	}
+	for i := 1; i < len(p); i++ {
+		if math.Hypot(p[i][0]-p[i-1][0], p[i][1]-p[i-1][1]) < leastPart {
+			c.fault(item(path, i), "is the same point as the one before, or too close to it; nothing can cross there")
+			return
+		}
+	}
+	for i := 0; i+1 < len(p); i++ {
+		if i+2 < len(p) && backwards(p[i+1], p[i], p[i+2]) {
+			c.fault(path, "goes back on itself after point %d; list its points in order along it", i+2)
+			return
+		}
+		for j := i + 2; j+1 < len(p); j++ {
+			if meet(p[i], p[i+1], p[j], p[j+1]) {
+				c.fault(path, "crosses itself after point %d and point %d; make two lines of it", i+1, j+1)
+				return
+			}
+		}
 	}
 }
 

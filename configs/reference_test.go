@@ -197,6 +197,8 @@ func kind(typ reflect.Type) string {
 		return "size"
 	case reflect.TypeFor[Secret]():
 		return "secret"
+	case reflect.TypeFor[Polyline]():
+		return "points"
 	case reflect.TypeFor[Polygon]():
 		return "corners"
 	}

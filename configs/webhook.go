@@ -25,7 +25,7 @@ type Webhook struct {
 	// SecretFile is a file with the secret, one line. It is read again for each request.
 	SecretFile string `yaml:"secret_file"`
 	// Types are the events that are wanted, such as vms.motionDetectionEvent.v1, or motion, region,
-	// tamper and status for the bridge's own. Empty: all.
+	// line, inside, loiter, tamper and status for the bridge's own. Empty: all.
 	Types []string `yaml:"types"`
 	// Cameras are the ids of cameras whose events are wanted. Empty: all, and those of the bridge
 	// itself.
@@ -59,6 +59,9 @@ var EventWords = map[string]string{
 	"motion": "vms.motionDetectionEvent.v1",
 	"region": "vms.motionInRegionDetectionEvent.v1",
 	"tamper": "vms.tamperDetectionEvent.v1",
+	"line":   "vms.objectLineCrossEvent.v1",
+	"inside": "vms.objectIntrusionEvent.v1",
+	"loiter": "vms.loiterDetectionEvent.v1",
 	"status": "vms.deviceCloudStatusUpdateEvent.v1",
 }
 

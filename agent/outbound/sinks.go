@@ -98,6 +98,17 @@ func camerasOf(cfg *configs.Config) (list []mqtt.Camera) {
 		for _, r := range c.Motion.Regions {
 			cam.Regions = append(cam.Regions, mqtt.Region{ID: r.ID, Name: r.Name})
 		}
+		for _, l := range c.Motion.Lines {
+			cam.Lines = append(cam.Lines, mqtt.Region{ID: l.ID, Name: l.Name})
+		}
+		for _, a := range c.Motion.Areas {
+			if a.Intrusion {
+				cam.Intruded = append(cam.Intruded, mqtt.Region{ID: a.ID, Name: a.Name})
+			}
+			if a.Loiter > 0 {
+				cam.Loitered = append(cam.Loitered, mqtt.Region{ID: a.ID, Name: a.Name})
+			}
+		}
 		list = append(list, cam)
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vmsbridge/motion"
+	"vmsbridge/motion/rule"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/uplink/vms"
 )
@@ -32,6 +33,11 @@ type author struct {
 	epoch   string // tells the detector's tracks from those of the detectors before it
 	regions map[string]motion.Region
 	starts  starts // of the regions' spans
+
+	lines               map[string]rule.Line
+	areas               map[string]rule.Area
+	crossed             moments
+	intrusions, loiters starts // of the areas' spans
 }
 
 // Motion makes the event of a span from what the detector says of it. A begun span is ongoing; the
@@ -50,11 +56,7 @@ func (a *author) Motion(c motion.Change) vms.Event {
 	ev.CreatorID = vms.CreatorMotion
 	var overlay []vms.OverlayBox
 	for _, o := range c.Objects {
-		box := [4]float64{o.Box.Left, o.Box.Top, o.Box.Right, o.Box.Bottom}
-		object := vms.ObjectID(vms.ActorCamera, a.camera, a.epoch+"-"+o.ID)
-		items = append(items, vms.ObjectDetection(vms.CreatorMotion, object, o.Time, box))
-		items = append(items, vms.CroppedFrameImageURL(vms.CreatorMotion, object, a.cropped(o.Time, o.Box), o.Time))
-		overlay = append(overlay, vms.OverlayBox{Label: "motion", At: o.Time, Box: box})
+		items, overlay = a.object(items, overlay, "motion", o.ID, o.Time, o.Box)
 	}
 	if c.Kind == motion.Ended && !c.BestTime.IsZero() {
 		items = append(items, a.images(vms.OpAtOrBefore, c.BestTime)...)
@@ -72,6 +74,16 @@ func (a *author) Motion(c motion.Change) vms.Event {
 		ev.EndTimestamp = vms.Ptr(end)
 	}
 	return a.finish(ev, items)
+}
+
+// object appends what shows a thing of the detector's: its box and picture, and the box to draw.
+func (a *author) object(items []vms.Data, overlay []vms.OverlayBox, label, id string, at time.Time,
+	b motion.Box) ([]vms.Data, []vms.OverlayBox) {
+	box := [4]float64{b.Left, b.Top, b.Right, b.Bottom}
+	object := vms.ObjectID(vms.ActorCamera, a.camera, a.epoch+"-"+id)
+	return append(items, vms.ObjectDetection(vms.CreatorMotion, object, at, box),
+			vms.CroppedFrameImageURL(vms.CreatorMotion, object, a.cropped(at, b), at)),
+		append(overlay, vms.OverlayBox{Label: label, At: at, Box: box})
 }
 
 // Tamper makes the event of a time in which the camera's view was not its own. No schema of the

@@ -3,6 +3,9 @@ package pipeline
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"vmsbridge/configs"
+	"vmsbridge/motion/rule"
 )
 
 // Metrics are those of all cameras' pipelines.
@@ -18,6 +21,7 @@ type Metrics struct {
 	detect             *prometheus.HistogramVec // camera
 	tamper             *prometheus.HistogramVec // camera
 	tampered           *prometheus.GaugeVec     // camera
+	crossings          *prometheus.CounterVec   // camera, line, direction
 	withheld           *prometheus.CounterVec   // camera
 	firstPictureMissed prometheus.Counter
 }
@@ -39,8 +43,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"Access units not decoded, because the camera takes more than its share of decoding time."),
 		decodeFailures: perCamera("decode_failures_total", "Access units that could not be decoded."),
 		spans:          perCamera("spans_total", "Spans that began.", "type"),
-		stills:         perCamera("stills_total", "Stills stored.", "kind"),
-		stillFailures:  perCamera("still_failures_total", "Stills that could not be made or stored."),
+		crossings: perCamera("line_crossings_total", "Things that crossed a line of the camera, by direction.", "line",
+			"direction"),
+		stills:        perCamera("stills_total", "Stills stored.", "kind"),
+		stillFailures: perCamera("still_failures_total", "Stills that could not be made or stored."),
 		detect: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_detect_seconds",
 			Help:    "Time that the detector takes for a picture.",
 			Buckets: prometheus.ExponentialBuckets(25e-6, 2, 12)}, []string{"camera"}),
@@ -71,7 +77,15 @@ func (m *Metrics) of(camera string) *counters {
 
 // begin gives a camera's series a value before anything happens, so that an alert sees the first
 // step.
-func (m *Metrics) begin(camera string) {
+func (m *Metrics) begin(c configs.Camera) {
+	camera := c.ID
+	for _, l := range c.Motion.Lines {
+		for _, way := range []rule.Direction{rule.AToB, rule.BToA} {
+			if l.Direction == string(rule.Any) || l.Direction == string(way) {
+				m.crossings.WithLabelValues(camera, l.ID, string(way))
+			}
+		}
+	}
 	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures,
 		m.stillFailures, m.withheld} {
 		v.WithLabelValues(camera)
@@ -83,7 +97,7 @@ func (m *Metrics) begin(camera string) {
 func (m *Metrics) Forget(camera string) {
 	of := prometheus.Labels{"camera": camera}
 	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped,
-		m.unitsSkipped, m.decodeFailures, m.spans, m.stills,
+		m.unitsSkipped, m.decodeFailures, m.spans, m.crossings, m.stills,
 		m.stillFailures, m.detect, m.tamper, m.tampered, m.withheld} {
 		v.DeletePartialMatch(of)
 	}

@@ -9,6 +9,7 @@ import (
 	"vmsbridge/agent/codec"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
+	"vmsbridge/motion/rule"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -34,10 +35,22 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
 		}
 	}
+	lines, areas := map[string]rule.Line{}, map[string]rule.Area{}
+	if rc, ok := RuleConfig(c.Motion); ok {
+		if p.rules.watch, err = rule.New(rc); err != nil {
+			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
+		}
+		for _, l := range rc.Lines {
+			lines[l.ID] = l
+		}
+		for _, a := range rc.Areas {
+			areas[a.ID] = a
+		}
+	}
 	dropped := func(n int) { r.Metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
-	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version, regions: regions,
-		epoch: strconv.FormatInt(r.Now().UnixMilli(), 36)}
+	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version,
+		regions: regions, lines: lines, areas: areas, epoch: strconv.FormatInt(r.Now().UnixMilli(), 36)}
 	p.presence = &presence{author: p.author, out: r.Out}
 	if r.Resume != nil {
 		p.presence.resume = func(waits bool) (Resumed, bool, bool) { return r.Resume(c.ID, waits) }

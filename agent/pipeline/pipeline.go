@@ -19,7 +19,7 @@ import (
 // Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a
 // panic), as an error.
 func (p *Pipeline) Run(ctx context.Context) error {
-	p.deps.Metrics.begin(p.cfg.ID)
+	p.deps.Metrics.begin(p.cfg)
 	p.lastSeen = p.newestStill()
 	if !p.lastSeen.IsZero() {
 		p.lostWhy = "the bridge was not running"
@@ -184,12 +184,14 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 			}
 		}
 	}
+	p.guardLines(ctx, pic, look)
 	p.guardView(ctx, pic, look)
 }
 
 // gap ends what is open, because the stream was lost or another one begins.
 func (p *Pipeline) gap() {
 	p.report(p.detector.Gap())
+	p.gapLines()
 	p.gapView()
 }
 
@@ -243,6 +245,7 @@ func (p *Pipeline) report(changes []motion.Change) {
 // but what was noted of the open spans.
 func (p *Pipeline) close() {
 	_ = supervisor.Caught(func() error { p.gapView(); return nil })()
+	_ = supervisor.Caught(func() error { p.gapLines(); return nil })()
 	_ = supervisor.Caught(func() error { p.report(p.detector.Gap()); return nil })()
 	for region, ev := range p.spans {
 		delete(p.spans, region)

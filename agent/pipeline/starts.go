@@ -38,3 +38,22 @@ func (s *starts) of(region string, seen time.Time) time.Time {
 	(*s)[own].seen, (*s)[own].given = seen, given
 	return given
 }
+
+// maxMoments bounds what moments remembers: more than can be told of a camera out of order.
+const maxMoments = 64
+
+// moments gives each crossing a start of its own: an event is known by camera, type and start, and
+// two who cross a line side by side do so in one millisecond. The zero value is ready. One
+// goroutine.
+type moments []time.Time
+
+func (m *moments) of(t time.Time) time.Time {
+	for slices.ContainsFunc(*m, func(given time.Time) bool { return vms.At(given).Equal(vms.At(t).Time) }) {
+		t = t.Add(time.Millisecond)
+	}
+	if len(*m) == maxMoments {
+		*m = append((*m)[:0], (*m)[1:]...)
+	}
+	*m = append(*m, t)
+	return t
+}

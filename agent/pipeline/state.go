@@ -29,8 +29,9 @@ type Pipeline struct {
 	decoder  *codec.Decoder
 	waitKey  bool
 	marks    marks
-	spans    map[string]vms.Event // those that have begun, by region, and viewKey
+	spans    map[string]vms.Event // those that have begun, by region, viewKey, and those of areas
 	view     view
+	rules    rules
 	pace     Sampler   // of the pictures looked at
 	lastSeen time.Time // capture time of the last picture decoded
 	lostWhy  string    // why the camera was away, while it is

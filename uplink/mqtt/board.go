@@ -37,6 +37,12 @@ func newBoard(n names, cameras []Camera) *board {
 		for _, r := range c.Regions {
 			add(n.region(c.ID, r.ID))
 		}
+		for _, a := range c.Intruded {
+			add(n.intrusion(c.ID, a.ID))
+		}
+		for _, a := range c.Loitered {
+			add(n.loitering(c.ID, a.ID))
+		}
 		if c.Tamper {
 			add(n.tamper(c.ID))
 		}
@@ -56,7 +62,11 @@ func (b *board) topicOf(ev vms.Event) string {
 	case vms.TypeTamper:
 		topic = b.names.tamper(ev.ActorID)
 	case vms.TypeMotionInRegion:
-		topic = b.names.region(ev.ActorID, regionOf(ev))
+		topic = b.names.region(ev.ActorID, placeOf(ev, vms.SchemaMotionRegion))
+	case vms.TypeIntrusion:
+		topic = b.names.intrusion(ev.ActorID, placeOf(ev, vms.SchemaIntrusionArea))
+	case vms.TypeLoiter:
+		topic = b.names.loitering(ev.ActorID, placeOf(ev, vms.SchemaLoiterArea))
 	case vms.TypeDeviceStatus:
 		if connectionOf(ev) == vms.StatusOnline {
 			topic = b.names.connectivity(ev.ActorID)
@@ -118,14 +128,14 @@ func (b *board) show(list []message, topic string) []message {
 	return append(list, message{topic: topic, payload: []byte(state), retain: true})
 }
 
-// regionOf is the region in an event's data.
-func regionOf(ev vms.Event) string {
-	var region struct {
+// placeOf is the id of the region, line or area of a schema in an event's data.
+func placeOf(ev vms.Event, schema string) string {
+	var place struct {
 		ID string `json:"id"`
 	}
 	for _, d := range ev.Data {
-		if d.Type == vms.SchemaMotionRegion && d.Into(&region) == nil {
-			return region.ID
+		if d.Type == schema && d.Into(&place) == nil {
+			return place.ID
 		}
 	}
 	return ""

@@ -48,6 +48,20 @@ type picture struct {
 	Origin      origin `json:"origin"`
 }
 
+// crossing is the entity of a line, as …/event.mqtt has it: it shows the last crossing and its way.
+type crossing struct {
+	Name         string         `json:"name"`
+	UniqueID     string         `json:"unique_id"`
+	StateTopic   string         `json:"state_topic"`
+	EventTypes   []string       `json:"event_types"`
+	DeviceClass  string         `json:"device_class"`
+	QoS          int            `json:"qos"`
+	Availability []availability `json:"availability,omitempty"`
+	Mode         string         `json:"availability_mode,omitempty"`
+	Device       device         `json:"device"`
+	Origin       origin         `json:"origin"`
+}
+
 type origin struct {
 	Name      string `json:"name"`
 	SWVersion string `json:"sw_version,omitempty"`
@@ -99,6 +113,21 @@ func discovery(n names, b Bridge, cameras []Camera) []message {
 			add(sensor{Name: "Motion " + r.Name, UniqueID: n.unique(c.ID, "motion", r.ID),
 				StateTopic: n.region(c.ID, r.ID), PayloadOn: on, PayloadOff: off,
 				DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
+		}
+		for _, l := range c.Lines {
+			unique := n.unique(c.ID, "line", l.ID)
+			tell(n.eventConfig(unique), crossing{"Line " + l.Name, unique, n.line(c.ID, l.ID), []string{aToB, bToA},
+				"motion", 1, seen, "all", d, origin{"vmsbridge", b.Version}})
+		}
+		for _, a := range c.Intruded {
+			add(sensor{Name: "Intrusion " + a.Name, UniqueID: n.unique(c.ID, "intrusion", a.ID),
+				StateTopic: n.intrusion(c.ID, a.ID), PayloadOn: on, PayloadOff: off,
+				DeviceClass: "occupancy", Availability: seen, Mode: "all", Device: d})
+		}
+		for _, a := range c.Loitered {
+			add(sensor{Name: "Loitering " + a.Name, UniqueID: n.unique(c.ID, "loitering", a.ID),
+				StateTopic: n.loitering(c.ID, a.ID), PayloadOn: on, PayloadOff: off,
+				DeviceClass: "occupancy", Availability: seen, Mode: "all", Device: d})
 		}
 		if c.Tamper {
 			add(sensor{Name: "Tamper", UniqueID: n.unique(c.ID, "tamper"), StateTopic: n.tamper(c.ID), PayloadOn: on,

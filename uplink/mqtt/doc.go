@@ -10,6 +10,9 @@
 //	PREFIX/status                      online, or offline (also by the broker, when the bridge is gone) retained
 //	PREFIX/CAMERA/motion               ON while anything moves, else OFF                            retained
 //	PREFIX/CAMERA/motion/REGION        the same for a region                                        retained
+//	PREFIX/CAMERA/line/LINE            {"event_type": "a-to-b"} for each crossing that is new       not retained
+//	PREFIX/CAMERA/intrusion/AREA       ON while something is in the area                            retained
+//	PREFIX/CAMERA/loitering/AREA       ON while something has been in the area for too long         retained
 //	PREFIX/CAMERA/tamper               ON while the view is covered, blinded, turned away …         retained
 //	PREFIX/CAMERA/connectivity         ON while the camera is connected                             retained
 //	PREFIX/events                      each event as JSON, as the service gets it                   not retained

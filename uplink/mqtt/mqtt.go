@@ -65,9 +65,12 @@ type Camera struct {
 	Tamper   bool // its view is watched
 	Images   bool // the picture of its last motion is published
 	Regions  []Region
+	Lines    []Region // that are crossed
+	Intruded []Region // areas that something may be in
+	Loitered []Region // areas that something may stay in
 }
 
-// Region is an area of a camera with a motion of its own.
+// Region is an area of a camera with a motion of its own, or one of its lines or areas.
 type Region struct{ ID, Name string }
 
 // Broker is a broker that gets the events. Make it with New; Run may be called once.

@@ -27,18 +27,26 @@ type sensors struct {
 	Tamper  bool     `json:"tamper,omitempty"`
 	Images  bool     `json:"images,omitempty"`
 	Regions []string `json:"regions,omitempty"`
+
+	Lines    []string `json:"lines,omitempty"`
+	Intruded []string `json:"intruded,omitempty"`
+	Loitered []string `json:"loitered,omitempty"`
 }
 
 func publishedBy(n names, cameras []Camera) published {
 	p := published{Prefix: n.prefix, Discovery: n.discovery, Cameras: map[string]sensors{}}
 	for _, c := range cameras {
-		s := sensors{Tamper: c.Tamper, Images: c.Images}
-		for _, r := range c.Regions {
-			s.Regions = append(s.Regions, r.ID)
-		}
-		p.Cameras[c.ID] = s
+		p.Cameras[c.ID] = sensors{Tamper: c.Tamper, Images: c.Images, Regions: idsOf(c.Regions), Lines: idsOf(c.Lines),
+			Intruded: idsOf(c.Intruded), Loitered: idsOf(c.Loitered)}
 	}
 	return p
+}
+
+func idsOf(list []Region) (ids []string) {
+	for _, r := range list {
+		ids = append(ids, r.ID)
+	}
+	return ids
 }
 
 // topics is everything that it may have published, those of the bridge too.
@@ -68,6 +76,17 @@ func (p published) topics(bridge string) []string {
 		}
 		for _, r := range s.Regions {
 			add(n.region(c, r), n.unique(c, "motion", r))
+		}
+		for _, l := range s.Lines {
+			if p.Discovery != "" { // the crossings themselves are not retained
+				list = append(list, n.eventConfig(n.unique(c, "line", l)))
+			}
+		}
+		for _, a := range s.Intruded {
+			add(n.intrusion(c, a), n.unique(c, "intrusion", a))
+		}
+		for _, a := range s.Loitered {
+			add(n.loitering(c, a), n.unique(c, "loitering", a))
 		}
 	}
 	slices.Sort(list)

@@ -142,6 +142,9 @@ func (b *Broker) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict
 			} else {
 				verdicts[i].Kind = delivery.Taken
 				messages = append(messages, message{topic: b.names.events(), payload: body, revision: q.Place})
+				if m, ok := b.names.crossed(q, b.Feed().Now()); ok {
+					messages = append(messages, m)
+				}
 			}
 		}
 		ends[i] = len(messages)

@@ -16,6 +16,13 @@ func (n names) tamper(camera string) string         { return n.prefix + "/" + ca
 func (n names) connectivity(camera string) string   { return n.prefix + "/" + camera + "/connectivity" }
 func (n names) image(camera string) string          { return n.prefix + "/" + camera + "/image" }
 func (n names) region(camera, region string) string { return n.motion(camera) + "/" + region }
+func (n names) line(camera, line string) string     { return n.prefix + "/" + camera + "/line/" + line }
+func (n names) intrusion(camera, area string) string {
+	return n.prefix + "/" + camera + "/intrusion/" + area
+}
+func (n names) loitering(camera, area string) string {
+	return n.prefix + "/" + camera + "/loitering/" + area
+}
 
 // unique is an id for Home Assistant, which must never change for the same thing, nor be that of
 // another.
@@ -30,6 +37,11 @@ func (n names) unique(parts ...string) string {
 // config is where Home Assistant looks for what a sensor is.
 func (n names) config(unique string) string {
 	return n.discovery + "/binary_sensor/" + unique + "/config"
+}
+
+// eventConfig is where it looks for what a line's event is.
+func (n names) eventConfig(unique string) string {
+	return n.discovery + "/event/" + unique + "/config"
 }
 
 // imageConfig is where it looks for what a camera's picture is.

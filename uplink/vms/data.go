@@ -13,6 +13,10 @@ const (
 	SchemaFullFrame      = "vms.fullFrameImageUrl.v1"
 	SchemaCroppedFrame   = "vms.croppedFrameImageUrl.v1"
 	SchemaMotionRegion   = "vms.motionRegion.v1"
+	SchemaLineCrossLine  = "vms.lineCrossLine.v1"
+	SchemaEntryDirection = "vms.entryDirection.v1"
+	SchemaIntrusionArea  = "vms.intrusionArea.v1"
+	SchemaLoiterArea     = "vms.loiterArea.v1"
 	SchemaOverlay        = "vms.displayOverlay.boundingBox.v1"
 	SchemaDeviceStatus   = "vms.deviceCloudStatusUpdate.v1"
 	SchemaPreviousStatus = "vms.deviceCloudPreviousStatus.v1"
@@ -107,19 +111,63 @@ func CroppedFrameImageURL(creator, objectID, url string, at time.Time) Data {
 	}{headOf(SchemaCroppedFrame, creator), objectID, url, At(at)})
 }
 
-// MotionRegion names the region in which something moved. area is a polygon of at least three [x,
-// y] in fractions.
-func MotionRegion(creator, id, name string, area [][2]float64) Data {
-	points := make([][2]float64, len(area))
-	for i, p := range area {
-		points[i] = [2]float64{clamp(p[0]), clamp(p[1])}
-	}
+// area is an item about an area of the picture, a polygon of at least three [x, y] in fractions.
+type area struct {
+	head
+	ID   string       `json:"id"`
+	Name string       `json:"name,omitempty"`
+	Area [][2]float64 `json:"area,omitempty"`
+}
+
+func areaOf(schema, creator, id, name string, corners [][2]float64) area {
+	return area{headOf(schema, creator), id, name, clampPoints(corners)}
+}
+
+// MotionRegion names the region in which something moved. corners are a polygon of at least three
+// [x, y] in fractions.
+func MotionRegion(creator, id, name string, corners [][2]float64) Data {
+	return item(areaOf(SchemaMotionRegion, creator, id, name, corners))
+}
+
+// IntrusionArea names the area that something entered, as MotionRegion does.
+func IntrusionArea(creator, id, name string, corners [][2]float64) Data {
+	return item(areaOf(SchemaIntrusionArea, creator, id, name, corners))
+}
+
+// LoiterArea names the area in which something stayed for longer than dwell, which is told in whole
+// seconds, rounded.
+func LoiterArea(creator, id, name string, corners [][2]float64, dwell time.Duration) Data {
+	return item(struct {
+		area
+		MinimumDwellTimeSec int `json:"minimumDwellTimeSec"`
+	}{areaOf(SchemaLoiterArea, creator, id, name, corners), int(math.Round(dwell.Seconds()))})
+}
+
+// LineCrossLine names the line that something crossed, with the two points in fractions of the part
+// of it where it did. way is where it went in the picture: up, down, left or right.
+func LineCrossLine(creator, id, name string, part [2][2]float64, way string) Data {
 	return item(struct {
 		head
-		ID   string       `json:"id"`
-		Name string       `json:"name,omitempty"`
-		Area [][2]float64 `json:"area,omitempty"`
-	}{headOf(SchemaMotionRegion, creator), id, name, points})
+		ID        string       `json:"id"`
+		Name      string       `json:"name,omitempty"`
+		Line      [][2]float64 `json:"line"`
+		Direction string       `json:"direction"`
+	}{headOf(SchemaLineCrossLine, creator), id, name, clampPoints(part[:]), way})
+}
+
+// Values of EntryDirection.
+const (
+	EntryIn  = "in"
+	EntryOut = "out"
+)
+
+// EntryDirection says which way something crossed a line or the border of an area: EntryIn or
+// EntryOut.
+func EntryDirection(creator, direction string) Data {
+	return item(struct {
+		head
+		Direction string `json:"direction"`
+	}{headOf(SchemaEntryDirection, creator), direction})
 }
 
 // OverlayBox is one box to draw. Zero Color and LineWidth mean red and 2 pixels.
@@ -192,6 +240,14 @@ func clampBox(b [4]float64) [4]float64 {
 		b[i] = clamp(b[i])
 	}
 	return b
+}
+
+func clampPoints(list [][2]float64) [][2]float64 {
+	points := make([][2]float64, len(list))
+	for i, p := range list {
+		points[i] = [2]float64{clamp(p[0]), clamp(p[1])}
+	}
+	return points
 }
 
 // clamp brings a fraction into 0..1; what is not a number becomes 0, because JSON has no way to

@@ -26,6 +26,9 @@ const (
 	TypeMotion         = "vms.motionDetectionEvent.v1"
 	TypeMotionInRegion = "vms.motionInRegionDetectionEvent.v1"
 	TypeTamper         = "vms.tamperDetectionEvent.v1"
+	TypeLineCross      = "vms.objectLineCrossEvent.v1"
+	TypeIntrusion      = "vms.objectIntrusionEvent.v1"
+	TypeLoiter         = "vms.loiterDetectionEvent.v1"
 	TypeDeviceStatus   = "vms.deviceCloudStatusUpdateEvent.v1"
 )
 
