@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vmsbridge/cmd/cli"
+	"vmsbridge/configs"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
@@ -22,7 +23,7 @@ type eventsCommand struct {
 	Camera []string `help:"Only this camera; may be repeated. Default: all." placeholder:"ID"`
 	Since  string   `default:"1h" help:"From this time on: 1h for an hour ago, 2d, yesterday, 15:04 for today, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
 	Until  string   `help:"Up to this time." placeholder:"TIME"`
-	Type   []string `help:"Only this type; may be repeated: motion, region, tamper, status, or the full name." placeholder:"TYPE"`
+	Type   []string `help:"Only this type; may be repeated: motion, region, line, inside, loiter, tamper, status, or the full name." placeholder:"TYPE"`
 	JSON   bool     `name:"json" help:"One JSON object a line, with its data, instead of a table."`
 	Follow bool     `short:"f" help:"Go on and print each event as it begins and as it ends, until interrupted."`
 	ask
@@ -30,11 +31,11 @@ type eventsCommand struct {
 
 // include is what --json shows of an event's data, and what the table reads.
 var include = []string{vms.SchemaCreatorDetails, vms.SchemaObject, vms.SchemaFullFrame, vms.SchemaMotionRegion,
-	vms.SchemaDeviceStatus, vms.SchemaPreviousStatus}
+	vms.SchemaLineCrossLine, vms.SchemaIntrusionArea, vms.SchemaLoiterArea, vms.SchemaDeviceStatus,
+	vms.SchemaPreviousStatus}
 
 // shortTypes are the names of types for people.
-var shortTypes = map[string]string{"motion": vms.TypeMotion, "region": vms.TypeMotionInRegion, "tamper": vms.TypeTamper,
-	"status": vms.TypeDeviceStatus}
+var shortTypes = configs.EventWords
 
 // Run lists, oldest first, and with --follow goes on until it is interrupted.
 func (c *eventsCommand) Run(ctx context.Context, s streams) error {
@@ -102,8 +103,8 @@ func (c *eventsCommand) query(now time.Time) (vms.Query, error) {
 			name = full
 		} else if _, ok := vms.TypeByID(name); !ok {
 			return q,
-				fmt.Errorf("--type: there is no event type %q; write motion, region, tamper, status, or a full name "+
-					"such as %s", name, vms.TypeMotion)
+				fmt.Errorf("--type: there is no event type %q; write motion, region, line, inside, loiter, tamper, "+
+					"status, or a full name such as %s", name, vms.TypeMotion)
 		}
 		q.Types = append(q.Types, name)
 	}
@@ -194,13 +195,10 @@ func subject(ev vms.Event) string {
 			if d.Into(&v) == nil && v.NewStatus.ConnectionStatus != "" {
 				return name + " " + v.NewStatus.ConnectionStatus
 			}
-		case vms.SchemaMotionRegion:
-			var v struct {
-				Name string `json:"name"`
-				ID   string `json:"id"`
-			}
+		case vms.SchemaMotionRegion, vms.SchemaLineCrossLine, vms.SchemaIntrusionArea, vms.SchemaLoiterArea:
+			var v struct{ Name, ID, Direction string }
 			if d.Into(&v) == nil && v.Name+v.ID != "" {
-				return name + " " + cmp.Or(v.Name, v.ID)
+				return strings.TrimSpace(name + " " + cmp.Or(v.Name, v.ID) + " " + v.Direction)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (replayCommand) Help() string {
 inclusive; seconds count from the first picture. As in the bridge, about "rate" pictures a second are looked at. A clip's
 pictures are all brought to the size of its first.
 
---json prints type, region, region_name, reason (of tampering), object, start_frame, end_frame, start_s, end_s, best_frame,
+--json prints type, region, region_name, direction (of a line's crossing), reason (of tampering), object, start_frame, end_frame, start_s, end_s, best_frame,
 best_s, boxes ([[left, top, right, bottom], …] as fractions of the picture best_frame), share, continued where the maximum
 length cut it, and file if there are several. With --csv the last line is {"type": "score", …}. The summary goes to standard
 error then.

@@ -204,14 +204,15 @@ func marksOf(d vms.Data, at time.Time) (all []mark) {
 				mark{picture.Box{Left: b[0], Top: b[1], Right: b[2], Bottom: b[3]}.Rectangle(colorOf(o.Color),
 					o.LineWidth), o.Label})
 		}
-	case vms.SchemaMotionRegion:
+	case vms.SchemaMotionRegion, vms.SchemaIntrusionArea, vms.SchemaLoiterArea, vms.SchemaLineCrossLine:
 		var item struct {
-			Name string
-			Area [][2]float64
+			Name       string
+			Area, Line [][2]float64
 		}
-		if d.Into(&item) == nil && len(item.Area) > 2 {
-			all = append(all, mark{picture.Shape{Points: item.Area, Color: color.RGBA{255, 160, 0, 255}, Width: 2},
-				item.Name})
+		if d.Into(&item) == nil && (len(item.Area) > 2 || len(item.Line) > 1) {
+			// A line is an outline without width: it goes there and back.
+			all = append(all, mark{picture.Shape{Points: append(item.Area, item.Line...),
+				Color: color.RGBA{255, 160, 0, 255}, Width: 2}, item.Name})
 		}
 	}
 	return all

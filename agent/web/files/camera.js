@@ -1,11 +1,11 @@
 // One camera: the still of any moment ("the last one before"), a timeline to move along, a live view by stills.
 import { get, imageBefore, stamp, still } from "./api.js";
-import { $, dataOf, make, put, stateOf, stencil, what } from "./dom.js";
+import { $, dataOf, includePlaces, make, placesOf, put, stateOf, stencil, what } from "./dom.js";
 import * as side from "./side.js";
 
 const shownTypes = ["vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1", "vms.tamperDetectionEvent.v1", "vms.objectLineCrossEvent.v1",
   "vms.objectIntrusionEvent.v1", "vms.loiterDetectionEvent.v1", "vms.objectRemovalEvent.v1"];
-const include = ["data.vms.objectDetection.v1", "data.vms.motionRegion.v1", "data.vms.displayOverlay.boundingBox.v1"];
+const include = ["data.vms.objectDetection.v1", ...includePlaces, "data.vms.displayOverlay.boundingBox.v1"];
 const maxSpan = 14 * 86400, minSpan = 60;
 
 export function camera(app, [id, when]) {
@@ -61,12 +61,12 @@ export function camera(app, [id, when]) {
     draw();
   }
 
-  // marks draws boxes and regions over the still.
+  // marks draws boxes, regions, areas and crossed lines over the still.
   function marks(now, t) {
     const shape = (name, attributes) => { const e = document.createElementNS("http://www.w3.org/2000/svg", name); for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v); return e; };
     const all = [];
     if ($("draw").checked) for (const e of now) {
-      for (const r of dataOf(e, "motionRegion")) if (r.area) all.push(shape("polygon", { class: "region", points: r.area.map((p) => p.join(",")).join(" ") }));
+      for (const r of placesOf(e)) if (r.area || r.line) all.push(shape(r.area ? "polygon" : "polyline", { class: r.area ? "region" : "crossed", points: (r.area || r.line).map((p) => p.join(",")).join(" ") }));
       const near = dataOf(e, "displayOverlay.boundingBox").flatMap((d) => d.overlays).filter((o) => Math.abs(Date.parse(o.timestamp) - t) < 1500);
       for (const { boundingBox: [l, u, r, b] } of near) all.push(shape("rect", { class: "box", x: l, y: u, width: r - l, height: b - u }));
     }

@@ -59,9 +59,14 @@ export function best(e) {
   return found ? { time: new Date(found.timestamp), box: found.boundingBox } : { time: new Date(Date.parse(e.startTimestamp) + 500) };
 }
 
-// what says in words what an event is, with its region or its new state.
+// placesOf is the regions, lines and areas that an event is about; includePlaces asks for them.
+const places = ["motionRegion", "lineCrossLine", "intrusionArea", "loiterArea"];
+export const placesOf = (e) => places.flatMap((schema) => dataOf(e, schema));
+export const includePlaces = places.map((schema) => "data.vms." + schema + ".v1");
+
+// what says in words what an event is, with its region, line or area, or its new state.
 export function what(e) {
-  const details = [...dataOf(e, "motionRegion").map((d) => d.name || d.id), ...dataOf(e, "deviceCloudStatusUpdate").map((d) => d.newStatus?.connectionStatus || "")];
+  const details = [...placesOf(e).map((d) => (d.name || d.id) + (d.line ? ", " + d.direction : "")), ...dataOf(e, "deviceCloudStatusUpdate").map((d) => d.newStatus?.connectionStatus || "")];
   return [kindOf(e.type), ...details.filter(Boolean)].join(": ");
 }
 

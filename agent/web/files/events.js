@@ -1,8 +1,8 @@
 // Events as cards with a picture, newest first. New ones are put on top; nothing that is there is made anew.
 import { get, imageBefore, mostActors, stamp } from "./api.js";
-import { $, best, clock, dataOf, knownKinds, lasted, make, put, sites, stencil, what } from "./dom.js";
+import { $, best, clock, includePlaces, knownKinds, lasted, make, placesOf, put, sites, stencil, what } from "./dom.js";
 
-const include = ["data.vms.objectDetection.v1", "data.vms.motionRegion.v1", "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
+const include = ["data.vms.objectDetection.v1", ...includePlaces, "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
 
 const fields = ["site", "of", "kind", "day", "from", "to"];
 
@@ -29,7 +29,7 @@ export function events(app, [, query]) {
     if (!day) return [new Date(Date.now() - 30 * 86400e3), new Date(Date.now() + 3600e3)];
     return [new Date(day + "T" + ($("from").value || "00:00")), new Date(new Date(day + "T" + ($("to").value || "23:59")).getTime() + 59999)];
   }
-  const regionsOf = (e) => dataOf(e, "motionRegion").map((d) => d.name || d.id);
+  const regionsOf = (e) => placesOf(e).map((d) => d.name || d.id);
 
   function fits(e) {
     const [from, to] = bounds(), began = new Date(e.startTimestamp);

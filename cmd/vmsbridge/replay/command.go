@@ -24,7 +24,7 @@ import (
 type Command struct {
 	Files  []string `arg:"" name:"file" help:"A clip that ffmpeg reads."`
 	Config string   `short:"c" help:"Configuration with the camera. Default with --camera: $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml." placeholder:"FILE"`
-	Camera string   `help:"Detect as for this camera of the configuration: its regions, masks, sensitivity, rate and periods. Default: the default settings." placeholder:"ID"`
+	Camera string   `help:"Detect as for this camera of the configuration: its regions, masks, lines, areas, sensitivity, rate and periods. Default: the default settings." placeholder:"ID"`
 	FPS    float64  `name:"fps" help:"Pictures a second of raw streams (.h264, .mjpeg), which have no times. Default: what the stream says, else 25." placeholder:"N"`
 	JSON   bool     `name:"json" help:"One JSON object a line for each span, and nothing else on standard output."`
 	CSV    string   `name:"csv" help:"Score the spans against this label file: columns start_frame,end_frame,kind,tol_frames,note; kinds motion, quiet, present_still, residual." placeholder:"LABELS"`
@@ -188,6 +188,9 @@ func settingsOf(m configs.CameraMotion) watch.Settings {
 	s := watch.Settings{Motion: pipeline.DetectorConfig(m), Rate: m.Rate}
 	if view, wanted := pipeline.TamperConfig(m); wanted {
 		s.Tamper = &view
+	}
+	if lines, wanted := pipeline.RuleConfig(m); wanted {
+		s.Rules = &lines
 	}
 	return s
 }

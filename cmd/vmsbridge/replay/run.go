@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
+	"vmsbridge/motion/rule"
 	"vmsbridge/uplink/vms"
 )
 
@@ -35,6 +37,7 @@ type Recording struct {
 	pictures int
 	spans    []truth.Span // of the whole picture
 	events   int
+	crossed  map[string]int // by line and direction
 }
 
 // Note prints something that the user should know.
@@ -117,6 +120,12 @@ func (r *Recording) pump(ctx context.Context, f *footage.Footage) error {
 func (r *Recording) found(events []watch.Event) error {
 	for _, ev := range events {
 		r.events++
+		if ev.Type == vms.TypeLineCross {
+			if r.crossed == nil {
+				r.crossed = map[string]int{}
+			}
+			r.crossed[ev.Region+" "+ev.Direction]++
+		}
 		if ev.Type == vms.TypeMotion {
 			r.spans = append(r.spans, truth.Span{Start: ev.Start.Frame, End: ev.End.Frame})
 		}
@@ -128,6 +137,18 @@ func (r *Recording) found(events []watch.Event) error {
 		}
 	}
 	return nil
+}
+
+// crossings are the totals of each line and direction, a line of text each.
+func (r *Recording) crossings() (list []string) {
+	if r.Settings.Rules == nil {
+		return nil
+	}
+	for _, l := range r.Settings.Rules.Lines {
+		list = append(list, fmt.Sprintf("line %s: %d a-to-b, %d b-to-a", cmp.Or(l.Name, l.ID),
+			r.crossed[l.ID+" "+string(rule.AToB)], r.crossed[l.ID+" "+string(rule.BToA)]))
+	}
+	return list
 }
 
 // finish ends the spans that are open, and shows what is known at the end.

@@ -33,6 +33,7 @@ type line struct {
 	Type       string       `json:"type"`
 	Region     string       `json:"region"`
 	RegionName string       `json:"region_name,omitempty"`
+	Direction  string       `json:"direction,omitempty"`
 	Reason     string       `json:"reason,omitempty"`
 	Object     string       `json:"object,omitempty"`
 	StartFrame int          `json:"start_frame"`
@@ -42,7 +43,7 @@ type line struct {
 	BestFrame  int          `json:"best_frame"`
 	BestS      float64      `json:"best_s"`
 	Boxes      [][4]float64 `json:"boxes"`
-	Share      float64      `json:"share"` // 0 for tampering
+	Share      float64      `json:"share"` // 0 for what is not motion
 	Continued  bool         `json:"continued,omitempty"`
 }
 
@@ -60,7 +61,8 @@ func (p *show) event(r *Recording, ev watch.Event) error {
 			fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), Kind(ev), region, cmp.Or(ev.Object, "-"), movedText(ev))
 		return err
 	}
-	l := line{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Reason: ev.Reason, Object: ev.Object,
+	l := line{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Direction: ev.Direction, Reason: ev.Reason,
+		Object:     ev.Object,
 		StartFrame: ev.Start.Frame, EndFrame: ev.End.Frame,
 		StartS: secondsOf(ev.Start.At), EndS: secondsOf(ev.End.At), BestFrame: ev.Best.Frame, BestS: secondsOf(
 			ev.Best.At), Boxes: Corners(ev.Boxes),
@@ -87,22 +89,23 @@ func Corners(boxes []motion.Box) [][4]float64 {
 // Kind is the event's type for people, with the reason of tampering.
 func Kind(ev watch.Event) string {
 	name, ok := map[string]string{vms.TypeMotion: "motion", vms.TypeMotionInRegion: "region",
-		vms.TypeTamper: "tamper"}[ev.Type]
+		vms.TypeTamper: "tamper", vms.TypeLineCross: "line", vms.TypeIntrusion: "inside",
+		vms.TypeLoiter: "loiter"}[ev.Type]
 	if !ok {
 		return ev.Type
 	}
 	if ev.Reason != "" {
 		return name + " (" + ev.Reason + ")"
 	}
-	return name
+	return strings.TrimSpace(name + " " + ev.Direction)
 }
 
-// movedText is the largest share of the picture that moved; tampering is not about motion.
+// movedText is the largest share of the picture that moved; what is not about motion has none.
 func movedText(ev watch.Event) string {
-	if ev.Type == vms.TypeTamper {
-		return "-"
+	if ev.Type == vms.TypeMotion || ev.Type == vms.TypeMotionInRegion {
+		return Share(ev.Share)
 	}
-	return Share(ev.Share)
+	return "-"
 }
 
 // header says what is replayed, and heads the table.
@@ -150,6 +153,9 @@ func (p *show) summary(r *Recording, info footage.Info, interrupted bool) {
 	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %s x real time", Counted(r.events, "span"),
 		Counted(r.pictures, "picture"), Clock(length),
 		took, float64(r.pictures)/took, timesText(length.Seconds()/took))
+	for _, l := range r.crossings() {
+		_, _ = fmt.Fprintln(to, l)
+	}
 	if interrupted {
 		text = "interrupted: " + text
 	}

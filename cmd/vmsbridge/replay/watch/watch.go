@@ -20,6 +20,7 @@ import (
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
+	"vmsbridge/motion/rule"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/uplink/vms"
 )
@@ -31,20 +32,23 @@ type Settings struct {
 	Rate float64
 	// Tamper is what to look for in the view as a whole; nil for nothing.
 	Tamper *tamper.Config
+	// Rules are lines and areas to hold against the ways of things; nil for none.
+	Rules *rule.Config
 }
 
 // Event is a span, with its place in the source. Frames count its pictures from 0; times count from
 // the first one.
 type Event struct {
 	Type       string // as in the interface, such as vms.motionDetectionEvent.v1
-	Region     string // id; "" for the whole picture
+	Region     string // id, also of a line or area; "" for the whole picture
+	Direction  string // of a crossing
 	RegionName string
 	Reason     string // of tampering
 	Object     string // the track that opened the span
 	Start, End Moment // the first and the last picture with motion
 	Best       Moment // the picture of Boxes
 	Boxes      []motion.Box
-	Share      float64 // the largest share of the picture that moved while it lasted, 0..1
+	Share      float64 // the largest share of the picture that moved while it lasted, 0..1; of motion only
 	Continued  bool    // cut at the maximum length: the next span goes on with it
 }
 
@@ -58,7 +62,7 @@ type Moment struct {
 type Seen struct {
 	Looked bool // whether it was looked at: the rate leaves some out
 	Result motion.Result
-	Ended  []Event // the spans that ended with it
+	Ended  []Event // the spans that ended with it, and the crossings that it made known
 	// Tampered: it confirmed that the view was interfered with.
 	Tampered bool
 }
@@ -69,7 +73,10 @@ type Watch struct {
 	detector *motion.Detector
 	view     *tamper.Watch // nil without
 	pace     pipeline.Sampler
+	rules    *rule.Watch // nil without
+	things   []motion.Thing
 	names    map[string]string // of regions
+	places   map[string]string // of lines and areas: names by type and id
 
 	at     []time.Duration // of every picture: 8 bytes each
 	shares []share         // of the last minutes
@@ -101,6 +108,18 @@ func New(s Settings) (*Watch, error) {
 			return nil, fmt.Errorf("prepare the watch over the view: %w", err)
 		}
 	}
+	w.places = map[string]string{}
+	if s.Rules != nil {
+		if w.rules, err = rule.New(*s.Rules); err != nil {
+			return nil, err
+		}
+		for _, l := range s.Rules.Lines {
+			w.places[vms.TypeLineCross+l.ID] = l.Name
+		}
+		for _, a := range s.Rules.Areas {
+			w.places[vms.TypeIntrusion+a.ID], w.places[vms.TypeLoiter+a.ID] = a.Name, a.Name
+		}
+	}
 	for _, r := range s.Motion.Regions {
 		w.names[r.ID] = r.Name
 	}
@@ -127,6 +146,10 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 	r := w.detector.Step(pic)
 	w.remember(share{p.At, r.Activity.Share})
 	w.take(r.Changes)
+	if w.rules != nil {
+		w.things = w.detector.Things(w.things[:0])
+		w.takeRules(w.rules.Step(pic, w.things))
+	}
 	tampered := false
 	if w.view != nil {
 		tampered = w.takeView(w.view.Step(pic))
@@ -144,6 +167,9 @@ func (w *Watch) Silhouette(dst []byte, width, height int) {
 func (w *Watch) Close() []Event {
 	w.ended = w.ended[:0]
 	w.take(w.detector.Gap())
+	if w.rules != nil {
+		w.takeRules(w.rules.Gap())
+	}
 	if w.view != nil {
 		w.takeView(w.view.Gap())
 	}
@@ -166,6 +192,25 @@ func (w *Watch) takeView(changes []tamper.Change) (began bool) {
 		w.ended = append(w.ended, ev)
 	}
 	return began
+}
+
+// takeRules makes events of crossings, and of the ends of what was in areas.
+func (w *Watch) takeRules(changes []rule.Change) {
+	types := map[rule.Kind]string{rule.Crossed: vms.TypeLineCross, rule.IntrusionEnded: vms.TypeIntrusion,
+		rule.LoiterEnded: vms.TypeLoiter}
+	for _, c := range changes {
+		kind, ok := types[c.Kind]
+		if !ok {
+			continue
+		}
+		ev := Event{Type: kind, Region: c.Rule, RegionName: w.places[kind+c.Rule], Direction: string(c.Direction),
+			Object: c.Object, Start: w.moment(c.Start), End: w.moment(c.Last), Best: w.moment(c.BestTime),
+			Boxes: []motion.Box{c.Box}}
+		if c.Last.Before(c.Start) {
+			ev.End = ev.Start
+		}
+		w.ended = append(w.ended, ev)
+	}
 }
 
 // take makes events of the detector's ends.

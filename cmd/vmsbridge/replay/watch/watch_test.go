@@ -10,6 +10,7 @@ import (
 	"vmsbridge/agent/codec/planar"
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
+	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/uplink/vms"
@@ -193,4 +194,28 @@ func TestCoveredView(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	_, err := New(Settings{Motion: motion.Config{Sensitivity: 2}})
 	require.ErrorContains(t, err, "sensitivity")
+}
+
+// What crosses a line and is in an area is found as the bridge finds it.
+func TestLinesAndAreas(t *testing.T) {
+	rules, _ := pipeline.RuleConfig(configs.CameraMotion{
+		Lines: []configs.Line{{ID: "l", Name: "Middle", Direction: "any",
+			Points: configs.Polyline{{0.5, 0}, {0.5, 1}}}},
+		Areas: []configs.Area{{ID: "a", Intrusion: true, Loiter: 2 * time.Second,
+			Area: configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}})
+	w, err := New(Settings{Rate: 10, Rules: &rules})
+	require.NoError(t, err)
+	events := play(t, w, 10, 10, nil)
+	crossed := byType(events, vms.TypeLineCross)
+	require.Len(t, crossed, 1)
+	require.Equal(t, "b-to-a", crossed[0].Direction)
+	require.Equal(t, "Middle", crossed[0].RegionName)
+	require.InDelta(t, 4+350/200.0, crossed[0].Start.At.Seconds(), 0.25)
+	require.Equal(t, crossed[0].Start, crossed[0].End)
+	for kind, start := range map[string]float64{vms.TypeIntrusion: 4, vms.TypeLoiter: 6} {
+		inside := byType(events, kind)
+		require.Len(t, inside, 1)
+		require.InDelta(t, start, inside[0].Start.At.Seconds(), 0.4, kind)
+		require.InDelta(t, 7.5, inside[0].End.At.Seconds(), 0.5, kind)
+	}
 }
