@@ -73,14 +73,14 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
 	wanders := k.wanders(t)
 	switch {
-	case !k.solid(), t.Scattered && !k.compact, t.weather(k):
+	case !k.solid(), (t.Scattered || t.Young) && !k.compact, t.weather(k):
 		return false
 	case k.beams && at-k.bornAt < confirmBeam:
 		return false
 	case t.Snows && small && k.strong < snowSmall:
 		return false
-	case t.Young && !k.leaves() && !wanders, t.Young && small && k.strong < youngSmall, t.Young && middle &&
-		k.worn > youngWorn*k.strong.Seconds():
+	case t.Young && !k.leaves(t.small) && !wanders, t.Young && small && k.strong < youngSmall,
+		t.Young && middle && k.worn > youngWorn*k.strong.Seconds():
 		return false
 	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false

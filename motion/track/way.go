@@ -15,15 +15,18 @@ const (
 	straight = 0.5 // share of its way by which it must be away from where it began
 	// of the square root of its area, that anything must go while the scene is young
 	youngWay      = 0.6
-	youngStraight = 0.7  // share of its way, likewise
-	walkWay       = 0.45 // of the square root of its area, that something small must go
-	walkStraight  = 0.65 // share of its way, likewise
+	youngStraight = 0.7                    // share of its way, likewise
+	onStraight    = 0.9                    // the same of what goes straight on, however far
+	onFor         = 500 * time.Millisecond // of motion of that
+	walkWay       = 0.45                   // of the square root of its area, that something small must go
+	walkStraight  = 0.65                   // share of its way, likewise
 	// of the time for which it moved, that the places in which it is have been moving at most
 	walkWorn     = 0.6
 	flapWorn     = 0.75                    // the same of something middling
 	swayWorn     = 0.8                     // s for which the places of what was confirmed have been moving on the mean
 	flapStraight = 0.68                    // share of its way by which that must be away
 	againWithin  = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
+	againWorn    = 1.5                     // s for which its places have been moving on the mean, at most
 	fareFor      = 1200 * time.Millisecond // of motion of something small and faint
 	fareWay      = 1.5                     // of the square root of its area, that it must go
 	fareStraight = 0.85                    // share of its way, likewise
@@ -90,7 +93,7 @@ func (k *Track) Travelled() bool {
 // again tells whether somebody was on the way there just now, who stood still and goes on.
 func (t *Tracker) again(k *Track, at time.Duration) bool {
 	gap, reach := t.liveBox.Apart(k.box)
-	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach
+	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach && k.worn <= againWorn
 }
 
 // flaps tells whether what is not large goes to and fro, or moves through places that have been
@@ -118,11 +121,12 @@ func (k *Track) fares(t *Tracker) bool {
 	return k.faint >= fareFor && !t.Flurries() && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
 }
 
-// leaves tells whether the track goes far: what moved when the detector began, such as a tree or a
-// flag, is not known yet for what it is.
-func (k *Track) leaves() bool {
-	d := k.away()
-	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
+// leaves tells whether the track goes far or, if it is large, straight on for some time: what moved
+// when the detector began, such as a tree or a flag, is not known yet for what it is.
+func (k *Track) leaves(small int) bool {
+	d, size := k.away(), math.Sqrt(k.cells)
+	return d >= youngWay*size && d >= youngStraight*k.way ||
+		d >= minWay*size && d >= onStraight*k.way && k.strong >= onFor && k.cells >= loomCells*float64(small)
 }
 
 // wanders tells whether something large has moved for so long, and each time somewhere else, that

@@ -51,9 +51,57 @@ func TestLeaves(t *testing.T) {
 	var walker, tree Track
 	pass(&walker, 12, 300, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
 	pass(&tree, 12, 300, func(s float64) (x, y float64) { return 60 + 6*s, 30 })
-	require.True(t, walker.Travelled() && walker.leaves())
+	require.True(t, walker.Travelled() && walker.leaves(72))
 	require.True(t, tree.Travelled())
-	require.False(t, tree.leaves())
+	require.False(t, tree.leaves(72))
+}
+
+// TestGoesStraightOn: what is large and goes straight on need not go far while a scene is young.
+func TestGoesStraightOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		size  int
+		moves time.Duration
+		way   func(s float64) (x, y float64)
+		want  bool
+	}{
+		"comes in":   {900, 700 * time.Millisecond, func(s float64) (x, y float64) { return 30 + 12*s, 60 }, true},
+		"only just":  {900, 300 * time.Millisecond, func(s float64) (x, y float64) { return 30 + 12*s, 60 }, false},
+		"is small":   {300, 700 * time.Millisecond, func(s float64) (x, y float64) { return 30 + 8*s, 60 }, false},
+		"leans over": {900, 700 * time.Millisecond, func(s float64) (x, y float64) { return 30 + 4*s, 60 }, false},
+		"goes to and fro": {900, 700 * time.Millisecond, func(s float64) (x, y float64) {
+			return 30 + 10*s, 60 + 6*math.Sin(9*s)
+		}, false},
+	} {
+		k := Track{strong: c.moves}
+		pass(&k, 11, c.size, c.way)
+		require.Equal(t, c.want, k.leaves(72), name)
+	}
+}
+
+// TestHereAndThereAtTheStart: while a scene is young, what moves here and there is not one thing.
+func TestHereAndThereAtTheStart(t *testing.T) {
+	for name, c := range map[string]struct{ young, compact, want bool }{
+		"somebody":             {true, true, true},
+		"twigs":                {true, false, false},
+		"somebody behind bars": {false, false, true},
+	} {
+		k := Track{compact: c.compact, strong: time.Second, active: time.Second, pictures: 10}
+		at := pass(&k, 12, 400, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
+		k.trail.add(sight{at: at}, 100*time.Millisecond)
+		k.confirm(at, 100*time.Millisecond, &Tracker{small: 72, width: 160, height: 90, Young: c.young})
+		require.Equal(t, c.want, k.Confirmed, name)
+	}
+}
+
+// TestAgain: what moves where somebody stood still is them who goes on, but not where something
+// always moves.
+func TestAgain(t *testing.T) {
+	tr := &Tracker{lastID: 1, liveAt: time.Second, liveBox: area.Rect{Left: 20, Top: 20, Right: 40, Bottom: 60}}
+	k := Track{box: area.Rect{Left: 25, Top: 20, Right: 35, Bottom: 50}, worn: 0.4}
+	require.True(t, tr.again(&k, 2*time.Second))
+	require.False(t, tr.again(&k, time.Minute), "long ago")
+	k.worn = 1.9
+	require.False(t, tr.again(&k, 2*time.Second), "twigs")
 }
 
 // TestWanders: what is large and moves on and on is a thing, wherever it goes, unless it is in the

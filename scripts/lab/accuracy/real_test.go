@@ -46,6 +46,9 @@ var reals = []real{
 	{"wavingtrees", "wavingtrees.mkv", "ZiyangS/BackgroundSubtraction @ c038c7b3b524, WavingTrees at 15 a second",
 		false, false},
 	{"street", "deep.mp4", "deepufrk/Object_Detection @ 3313ca373d3c, cctv.mp4", false, true},
+	{"lobby", "ahs1.mp4", "ahsanirfan961/Person-Tracker @ 060249cc9f34, videos/cctv.mp4", false, false},
+	{"carpark", "car-detection.mp4", "intel-iot-devkit/sample-videos @ 579788908228, car-detection.mp4", false, false},
+	{"traffic", "saj2.mp4", "sajadulakash/polygon-based-traffic-monitor @ f5a5a17, vdo2.mp4", true, false},
 	{"cars", "bgs_video.avi", "andrewssobral/bgslibrary @ 4622bc9cded1, dataset/video.avi", true, false},
 	{"office", "office.mkv", "e-sha/Background-subtraction @ 6fec8854e076, data/office/input at 25 a second", true,
 		false},
@@ -279,6 +282,41 @@ func realTally(t testing.TB, dir string, judge bool, c motion.Config) (all, nigh
 		}
 	}
 	return all, night
+}
+
+// startTally is what is found of the motions of one part when the first picture is in the midst of
+// them, a bit after they began.
+func startTally(t testing.TB, dir string, judge bool, c motion.Config) (all tally) {
+	const into, after = 0.3, 4.0 // seconds
+	known := truths(t)
+	for _, r := range reals {
+		file := filepath.Join(dir, r.file)
+		if _, err := os.Stat(file); err != nil || r.judge != judge {
+			continue
+		}
+		f := watch(t, file)
+		for _, m := range known[r.name] {
+			if m.kind != "motion" || m.end-m.start < 1.2 {
+				continue
+			}
+			from, to := m.start+into, min(m.end+after, float64(f.count())/realRate)
+			size := f.width * f.height
+			part := film{f.width, f.height, f.pictures[int(from*realRate)*size : int(to*realRate)*size]}
+			var passages []passage
+			for _, p := range known[r.name] {
+				if p.end > from && p.start < to {
+					passages = append(passages, passage{p.kind, max(0, p.start-from), min(to, p.end) - from})
+				}
+			}
+			events := spansOf(t, part, c)
+			a := scored(passages, events)
+			if *realSpans {
+				fmt.Printf("start %-12s %.1f %s %.1f\n", r.name, from, &a, events)
+			}
+			all.add(a)
+		}
+	}
+	return all
 }
 
 // TestReal says what the detector finds in real clips and in composites of them.

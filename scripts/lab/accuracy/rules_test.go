@@ -70,15 +70,16 @@ func TestRules(t *testing.T) {
 }
 
 // partNames are what TestParts prints: found of motions, false starts, splits, and start p95 in s.
-var partNames = []string{"real, making", "composite, making", "drawn"}
+var partNames = []string{"real, making", "begun in the midst", "composite, making", "drawn"}
 
 // TestParts prints one line: what the detector finds in the parts that it may be made by.
 func TestParts(t *testing.T) {
 	dir := realDir(t)
 	all, _ := realTally(t, dir, false, motion.Config{})
+	starts := startTally(t, dir, false, motion.Config{})
 	made, scenes := compositeTally(t, dir, false, motion.Config{}), drawnTally(t, dir, motion.Config{})
 	line := ""
-	for _, a := range []*tally{&all, &made, &scenes} {
+	for _, a := range []*tally{&all, &starts, &made, &scenes} {
 		line += fmt.Sprintf("%d/%d, %d false, %d splits, %.1f s | ", a.found, a.motions, a.alarms, a.splits,
 			percentileOf(a.onset, 0.95))
 	}
@@ -164,13 +165,13 @@ var rules = []rule{
 	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
 	{"core", "find.go", "d.core(i, o, now) {", "false {"},
 	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
-	{"compact", "track/confirm.go", "t.Scattered && !k.compact, ", ""},
+	{"compact", "track/confirm.go", "(t.Scattered || t.Young) && !k.compact, ", ""},
 	{"weather", "track/confirm.go", ", t.weather(k):", ":"},
 	{"beams", "track/confirm.go", "case k.beams && at-k.bornAt < confirmBeam:", "case false:"},
 	{"snows", "track/confirm.go", "case t.Snows && small && k.strong < snowSmall:", "case false:"},
-	{"young", "track/confirm.go", "case t.Young && !k.leaves() && !wanders,", "case false && small && middle,"},
-	{"young small", "track/confirm.go", "t.Young && small && k.strong < youngSmall, ", ""},
-	{"young worn", "track/confirm.go", "t.Young && middle &&\n\t\tk.worn > youngWorn*k.strong.Seconds():", "false:"},
+	{"young", "track/confirm.go", "case t.Young && !k.leaves(t.small) && !wanders,", "case false && small && middle,"},
+	{"young small", "track/confirm.go", "t.Young && small && k.strong < youngSmall,", ""},
+	{"young worn", "track/confirm.go", "t.Young && middle && k.worn > youngWorn*k.strong.Seconds():", "false:"},
 	{"travel", "track/confirm.go", "case !k.Travelled() && !wanders && k.loom < loomsSure:", "case false:"},
 	{"small", "track/confirm.go", "case small && !k.fares(t)", "case false && !k.fares(t)"},
 	{"middle", "track/confirm.go", "case middle &&", "case false &&"},
