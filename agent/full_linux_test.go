@@ -16,14 +16,14 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/vms"
 )
 
 // TestADamagedJournalOnAFullDiskStarts: the recovery needs as much room again as the journal has,
 // which the stills give.
 func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
-	data := tinydisk.NewHeld(t, 56<<20)
+	data := vfstest.TinyDiskHeld(t, 56<<20)
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", data
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"

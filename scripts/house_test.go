@@ -55,9 +55,9 @@ var allowed = map[string][]string{
 	"agent/outbound": {"agent/clock", "agent/control", "agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},
-	"storage/vfs":            nil, // the seam through which tests fail the stores
-	"storage/vfs/witness":    nil, // for tests only: what a crash may leave behind
-	"storage/vfs/tinydisk":   nil, // for tests only: a disk that is soon full
+	"storage/vfs":            nil,             // the seam through which tests fail the stores
+	"storage/vfs/witness":    nil,             // for tests only: what a crash may leave behind
+	"storage/vfs/vfstest":    {"storage/vfs"}, // for tests only: disks that fail
 	"storage/stills":         {"storage/vfs"},
 	"storage/stills/repair":  {"storage/stills/segment", "storage/vfs"},
 	"storage/stills/index":   {"storage/stills/segment"}, // memory, no file

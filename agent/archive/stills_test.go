@@ -15,6 +15,7 @@ import (
 	"vmsbridge/agent/clock"
 	"vmsbridge/storage/stills"
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // A disk that stands still holds up no camera: what they hand in waits in memory, within bounds,
@@ -22,8 +23,8 @@ import (
 func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 	var stands atomic.Bool
 	release := make(chan struct{})
-	fs := vfs.Inject(vfs.OS, func(op vfs.Op) error {
-		if op.Kind == vfs.OpWrite && stands.Load() {
+	fs := vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpWrite && stands.Load() {
 			<-release
 		}
 		return nil
@@ -78,12 +79,14 @@ func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 // What a disk refuses for some seconds is stored when it works again, also where the ring must
 // begin a segment meanwhile.
 func TestAFailingDiskCostsNoStill(t *testing.T) {
-	for name, kind := range map[string]vfs.OpKind{"making a segment": vfs.OpCreate, "writing": vfs.OpWrite} {
+	for name, kind := range map[string]vfstest.OpKind{
+		"making a segment": vfstest.OpCreate, "writing": vfstest.OpWrite,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var fails atomic.Bool
 			var refusals atomic.Int64
-			fs := vfs.Inject(vfs.OS, func(op vfs.Op) error {
+			fs := vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
 				if op.Kind == kind && fails.Load() {
 					refusals.Add(1)
 					return syscall.EIO

@@ -41,7 +41,7 @@ var meant = []struct{ lock, what, why string }{
 	{"storage/stills/segment.Flushing.mu", "", "held while a file is flushed or closed, never for a write or a read"},
 	{"storage/stills/segment.Writer.mu", "", "held while a file is flushed or closed, never for a write or a read"},
 	{"storage/stills/segment.Handles.mu", "Close|leave", "closing a file that was only read waits for nothing"},
-	{"storage/vfs.Disk.mu", "", "for tests only: it is memory"},
+	{"storage/vfs/vfstest.Disk.mu", "", "for tests only: it is memory"},
 	{"uplink/admit.Listener.mu", "the function (own|makeRoom|full)", "closures of the same room, over maps"},
 	{"uplink/client.Client.mu", "the function read",
 		"the token's file is read once for all requests that were refused with it; they need it"},

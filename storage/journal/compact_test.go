@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal/sample"
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -164,7 +164,7 @@ func TestCompactThatCannot(t *testing.T) {
 		requireClean(t, j)
 	})
 	t.Run("has no room", func(t *testing.T) {
-		dir := tinydisk.NewHeld(t, 12<<20)
+		dir := vfstest.TinyDiskHeld(t, 12<<20)
 		j := hollow(t, dir+"/journal.db", 1500)
 		_, err := j.Compact(t.Context())
 		require.ErrorIs(t, err, ErrFull)

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal/sample"
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/vms"
 )
 
 func TestFullDisk(t *testing.T) {
-	dir := tinydisk.NewHeld(t, 1<<20)
+	dir := vfstest.TinyDiskHeld(t, 1<<20)
 	ballast := filepath.Join(dir, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 300<<10), 0o600))
 	path := filepath.Join(dir, "journal.db")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // TestConcurrent appends, finds, drops and flushes at once; under the race detector.
@@ -92,8 +93,8 @@ func TestFindDoesNotWaitForFlush(t *testing.T) {
 	syncing, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	opts := small
-	opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
-		if op.Kind == vfs.OpSync {
+	opts.FS = vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpSync {
 			once.Do(func() { close(syncing) })
 			<-release
 		}

@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // shift is by how much the clock of the tests below was wrong.
@@ -204,7 +205,7 @@ func TestSettleCutOff(t *testing.T) {
 		require.NoError(t, r.Close())
 		f := &faulty{k: k, all: true, err: errors.New("cut off")}
 		opts := small
-		opts.FS = vfs.Inject(vfs.OS, f.before)
+		opts.FS = vfstest.Inject(vfs.OS, f.before)
 		done := false
 		if r, err := Open(dir, opts); err == nil {
 			done = r.Settle(1, shift) == nil
@@ -218,7 +219,7 @@ func TestSettleCutOff(t *testing.T) {
 				requireStill(t, r, list[i-1], Before, s.Time)
 			}
 		}
-		if done && f.hit == (vfs.Op{}) {
+		if done && f.hit == (vfstest.Op{}) {
 			require.Greater(t, k, 10)
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // faulty fails operation k, and with all set every later one too, as if the process had ended
@@ -24,10 +25,10 @@ type faulty struct {
 	k   int
 	all bool
 	err error
-	hit vfs.Op
+	hit vfstest.Op
 }
 
-func (f *faulty) before(op vfs.Op) error {
+func (f *faulty) before(op vfstest.Op) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.n++
@@ -105,7 +106,7 @@ func TestFaultAtEveryOperation(t *testing.T) {
 			for k := 1; ; k += step {
 				dir := memDir(t)
 				f := &faulty{k: k, all: c.all, err: c.err}
-				taken := scenario(t, dir, vfs.Inject(vfs.OS, f.before))
+				taken := scenario(t, dir, vfstest.Inject(vfs.OS, f.before))
 				what := fmt.Sprintf("%s at operation %d: %s %s", c.name, k, f.hit.Kind, filepath.Base(f.hit.Name))
 				r, err := Open(dir, small)
 				require.NoError(t, err, what)
@@ -154,10 +155,10 @@ func TestDeadDisk(t *testing.T) {
 			dead := false
 			kill := func(to bool) { mu.Lock(); dead = to; mu.Unlock() }
 			opts := small
-			opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
+			opts.FS = vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
 				mu.Lock()
 				defer mu.Unlock()
-				if op.Kind == vfs.OpWrite {
+				if op.Kind == vfstest.OpWrite {
 					if writes[op.Name]++; dead && writes[op.Name] > c.spare {
 						return syscall.EIO
 					}
@@ -185,8 +186,8 @@ func TestDeadDisk(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	opts := small
-	opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
-		if op.Kind == vfs.OpLock {
+	opts.FS = vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpLock {
 			return &os.PathError{Op: "open", Path: op.Name, Err: syscall.EROFS}
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // counted counts the files that are open for reading.
@@ -119,8 +120,8 @@ func TestFileThatFails(t *testing.T) {
 	c := &counted{FS: vfs.OS}
 	var failing atomic.Bool
 	opts := small
-	opts.FS = vfs.Inject(c, func(op vfs.Op) error {
-		if op.Kind == vfs.OpRead && failing.Load() {
+	opts.FS = vfstest.Inject(c, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpRead && failing.Load() {
 			return os.ErrDeadlineExceeded
 		}
 		return nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // TestFailedFlush has a flush fail once. The system takes what it should have brought to the device
@@ -18,12 +18,12 @@ import (
 func TestFailedFlush(t *testing.T) {
 	for name, stills := range map[string]int{"of the open segment": 3, "of full segments too": 20} {
 		t.Run(name, func(t *testing.T) {
-			disk := vfs.NewDisk(4 << 20)
+			disk := vfstest.NewDisk(4 << 20)
 			var failing atomic.Bool
 			failing.Store(true)
 			opts := small
-			opts.FS = vfs.Inject(disk, func(op vfs.Op) error {
-				if op.Kind == vfs.OpSync && failing.Load() {
+			opts.FS = vfstest.Inject(disk, func(op vfstest.Op) error {
+				if op.Kind == vfstest.OpSync && failing.Load() {
 					return syscall.EIO
 				}
 				return nil
@@ -60,8 +60,8 @@ func TestFewBytesWait(t *testing.T) {
 				var syncs atomic.Int64
 				opts := Options{MaxBytes: 8 << 20, SegmentBytes: 1 << 20, MinFree: -1,
 					FlushEvery: 50 * time.Millisecond}
-				opts.FS = vfs.Inject(vfs.NewDisk(16<<20), func(op vfs.Op) error {
-					if op.Kind == vfs.OpSync {
+				opts.FS = vfstest.Inject(vfstest.NewDisk(16<<20), func(op vfstest.Op) error {
+					if op.Kind == vfstest.OpSync {
 						syncs.Add(1)
 					}
 					return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/vfs"
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 func TestFullDisk(t *testing.T) {
-	dir := tinydisk.New(t, 1<<20)
+	dir := vfstest.TinyDisk(t, 1<<20)
 	opts := small // up to 1 MiB, which the disk does not have
 	opts.FlushEvery = time.Millisecond
 	r := open(t, filepath.Join(dir, "stills"), opts)
@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 // TestCapCountsOpenFiles looks at the file system itself: a segment that is deleted before it was
 // flushed must not go on to take its space.
 func TestCapCountsOpenFiles(t *testing.T) {
-	dir := tinydisk.New(t, 2<<20)
+	dir := vfstest.TinyDisk(t, 2<<20)
 	opts := small
 	opts.MaxBytes = 4 * opts.SegmentBytes
 	empty, err := vfs.OS.Free(dir)
@@ -61,7 +61,7 @@ func TestCapCountsOpenFiles(t *testing.T) {
 }
 
 func TestFullDiskWithNothingToDrop(t *testing.T) {
-	dir := tinydisk.New(t, 256<<10)
+	dir := vfstest.TinyDisk(t, 256<<10)
 	ballast := filepath.Join(dir, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 220<<10), 0o600))
 	r := open(t, filepath.Join(dir, "stills"), small)
@@ -80,7 +80,7 @@ func TestFullDiskWithNothingToDrop(t *testing.T) {
 
 // TestMinFree leaves room for others, down to two segments.
 func TestMinFree(t *testing.T) {
-	dir := tinydisk.New(t, 2<<20)
+	dir := vfstest.TinyDisk(t, 2<<20)
 	opts := small
 	opts.MinFree = 1<<20 + 512<<10
 	r := open(t, filepath.Join(dir, "stills"), opts)

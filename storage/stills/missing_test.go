@@ -16,6 +16,7 @@ import (
 	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // TestAMissingSegmentIsFound wherever it was, by Check and by the next start; it is told until a
@@ -141,17 +142,17 @@ func TestADamagedListIsTold(t *testing.T) {
 func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 	for seed := range uint64(20) {
 		rng, luck := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
-		disk := vfs.NewDisk(16 << 20)
+		disk := vfstest.NewDisk(16 << 20)
 		var up atomic.Int64 // the ring's flusher asks for the time as well
 		o := Options{MaxBytes: 2 << 20, SegmentBytes: 128 << 10, MinFree: -1, MaxAge: 60 * time.Hour, Cameras: 4,
 			Clock: func() (time.Time, time.Duration) { d := time.Duration(up.Load()); return epoch.Add(d), d }}
 		for life := range 8 {
 			var mu sync.Mutex
-			var cuts []*vfs.Disk
-			o.FS = vfs.Inject(disk, func(op vfs.Op) error {
+			var cuts []*vfstest.Disk
+			o.FS = vfstest.Inject(disk, func(op vfstest.Op) error {
 				mu.Lock()
 				defer mu.Unlock()
-				if op.Kind != vfs.OpWrite && op.Kind != vfs.OpRead && luck.IntN(300) == 0 {
+				if op.Kind != vfstest.OpWrite && op.Kind != vfstest.OpRead && luck.IntN(300) == 0 {
 					cuts = append(cuts, disk.Crash(luck))
 				}
 				return nil
@@ -186,7 +187,7 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 }
 
 // rotSlot makes one of the slots of the list of segments unreadable, if there is a list.
-func rotSlot(t *testing.T, disk *vfs.Disk, slot int) {
+func rotSlot(t *testing.T, disk *vfstest.Disk, slot int) {
 	f, err := disk.Open(filepath.Join("ring", segment.ManifestName), true)
 	if err != nil {
 		return
@@ -204,7 +205,7 @@ func TestWhatAPowerCutLeavesIsNoDamage(t *testing.T) {
 	torn := 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		disk := vfs.NewDisk(16 << 20)
+		disk := vfstest.NewDisk(16 << 20)
 		var up atomic.Int64
 		r, err := Open("ring", Options{MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFree: -1, FS: disk,
 			FlushEvery: time.Hour,

@@ -18,7 +18,7 @@ import (
 
 	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
-	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // ordeal is a ring's life on a disk in memory that goes wrong at operation k, and then loses its
@@ -26,11 +26,11 @@ import (
 type ordeal struct {
 	seed  uint64
 	k     int
-	fails func(op vfs.Op, n, k int) error
+	fails func(op vfstest.Op, n, k int) error
 
-	disk   *vfs.Disk
+	disk   *vfstest.Disk
 	ops    int
-	hit    vfs.Op
+	hit    vfstest.Op
 	clock  hand
 	opts   Options
 	put    map[string][][]byte // all bytes that were ever given to Append for a camera, kind and time
@@ -47,9 +47,9 @@ type stored struct {
 }
 
 // The ways in which a disk goes wrong. Of all of them, the power goes at the end.
-var ordeals = map[string]func(op vfs.Op, n, k int) error{
+var ordeals = map[string]func(op vfstest.Op, n, k int) error{
 	// Nothing reaches the disk from operation k on.
-	"power cut": func(op vfs.Op, n, k int) error {
+	"power cut": func(op vfstest.Op, n, k int) error {
 		if n >= k {
 			return syscall.EIO
 		}
@@ -58,7 +58,7 @@ var ordeals = map[string]func(op vfs.Op, n, k int) error{
 	"EIO":       once(syscall.EIO),
 	"disk full": once(syscall.ENOSPC),
 	// A bad patch: ten operations.
-	"bad patch": func(op vfs.Op, n, k int) error {
+	"bad patch": func(op vfstest.Op, n, k int) error {
 		if n >= k && n < k+10 {
 			return syscall.EIO
 		}
@@ -66,8 +66,8 @@ var ordeals = map[string]func(op vfs.Op, n, k int) error{
 	},
 }
 
-func once(err error) func(vfs.Op, int, int) error {
-	return func(_ vfs.Op, n, k int) error {
+func once(err error) func(vfstest.Op, int, int) error {
+	return func(_ vfstest.Op, n, k int) error {
 		if n == k {
 			return err
 		}
@@ -77,13 +77,13 @@ func once(err error) func(vfs.Op, int, int) error {
 
 const ordealDir = "/stills"
 
-func newOrdeal(seed uint64, k int, fails func(vfs.Op, int, int) error) *ordeal {
-	o := &ordeal{seed: seed, k: k, fails: fails, disk: vfs.NewDisk(12 * 64 << 10), put: map[string][][]byte{}}
+func newOrdeal(seed uint64, k int, fails func(vfstest.Op, int, int) error) *ordeal {
+	o := &ordeal{seed: seed, k: k, fails: fails, disk: vfstest.NewDisk(12 * 64 << 10), put: map[string][][]byte{}}
 	o.clock.wall = epoch
 	o.opts = Options{MaxBytes: 10 * 64 << 10, SegmentBytes: 64 << 10, FlushEvery: time.Hour, MinFree: 64 << 10,
 		Cameras: 3, MaxAge: 3 * day, Clock: o.clock.clock}
 	var mu sync.Mutex // the flusher may be at work too
-	o.opts.FS = vfs.Inject(o.disk, func(op vfs.Op) error {
+	o.opts.FS = vfstest.Inject(o.disk, func(op vfstest.Op) error {
 		mu.Lock()
 		defer mu.Unlock()
 		o.ops++

@@ -11,6 +11,7 @@ import (
 	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // scribe is a file system that knows the lowest place that was written since the last look, ends of
@@ -48,7 +49,7 @@ func (f scribeFile) WriteAt(p []byte, at int64) (int, error) {
 // TestPagesAreWrittenOnce: what a flush brought to the device, nothing writes again, so that a
 // power cut meanwhile cannot hurt it, and the device is spared.
 func TestPagesAreWrittenOnce(t *testing.T) {
-	disk := &scribe{FS: vfs.NewDisk(8 << 20)}
+	disk := &scribe{FS: vfstest.NewDisk(8 << 20)}
 	opts := Options{MaxBytes: 4 << 20, SegmentBytes: 2 << 20, FlushEvery: time.Hour, MinFree: -1, FS: disk}
 	r := open(t, "/stills", opts)
 	rng := rand.New(rand.NewPCG(4, 2))

@@ -13,19 +13,20 @@ import (
 	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // refusing is small on a disk that refuses an operation on the segments that are named from then
 // on. One that cannot be deleted cannot get another name either.
-func refusing(kind vfs.OpKind, errno syscall.Errno, numbers ...uint64) (opts Options, begin func()) {
+func refusing(kind vfstest.OpKind, errno syscall.Errno, numbers ...uint64) (opts Options, begin func()) {
 	names := map[string]bool{}
 	for _, n := range numbers {
 		names[segment.SegmentName(n)] = true
 	}
 	var on atomic.Bool
 	opts = small
-	opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
-		same := op.Kind == kind || kind == vfs.OpRemove && op.Kind == vfs.OpRename
+	opts.FS = vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
+		same := op.Kind == kind || kind == vfstest.OpRemove && op.Kind == vfstest.OpRename
 		if on.Load() && same && (len(names) == 0 || names[filepath.Base(op.Name)]) {
 			return &os.PathError{Op: string(op.Kind), Path: op.Name, Err: errno}
 		}
@@ -51,7 +52,7 @@ func TestSegmentsThatCannotBeDeleted(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EPERM, syscall.EUCLEAN, syscall.EIO} {
 		t.Run(errno.Error(), func(t *testing.T) {
 			dir := memDir(t)
-			opts, begin := refusing(vfs.OpRemove, errno, 3, 7)
+			opts, begin := refusing(vfstest.OpRemove, errno, 3, 7)
 			begin()
 			r := open(t, dir, opts)
 			require.Equal(t, 2, fill(t, r, 0, 400))
@@ -66,7 +67,7 @@ func TestSegmentsThatCannotBeDeleted(t *testing.T) {
 		})
 	}
 	t.Run("none can", func(t *testing.T) {
-		opts, begin := refusing(vfs.OpRemove, syscall.EACCES)
+		opts, begin := refusing(vfstest.OpRemove, syscall.EACCES)
 		r := open(t, memDir(t), opts)
 		require.Zero(t, fill(t, r, 0, 200))
 		had := len(live(r))
@@ -75,7 +76,7 @@ func TestSegmentsThatCannotBeDeleted(t *testing.T) {
 		require.GreaterOrEqual(t, len(live(r)), had-mostDead-1)
 	})
 	t.Run("read-only", func(t *testing.T) {
-		opts, begin := refusing(vfs.OpRemove, syscall.EROFS)
+		opts, begin := refusing(vfstest.OpRemove, syscall.EROFS)
 		r := open(t, memDir(t), opts)
 		require.Zero(t, fill(t, r, 0, 200))
 		had := len(live(r))
@@ -100,7 +101,7 @@ func live(r *Ring) (list []*member) {
 // TestMaxAgeBehindASegmentThatCannotBeDeleted: what is older than max_age goes, though one file
 // stays.
 func TestMaxAgeBehindASegmentThatCannotBeDeleted(t *testing.T) {
-	opts, begin := refusing(vfs.OpRemove, syscall.EPERM, 2)
+	opts, begin := refusing(vfstest.OpRemove, syscall.EPERM, 2)
 	begin()
 	h := &hand{wall: epoch}
 	opts.Clock, opts.MaxAge = h.clock, day
@@ -126,7 +127,7 @@ func TestSegmentThatCannotBeOpened(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EACCES, syscall.EUCLEAN, syscall.EIO} {
 		for _, number := range []uint64{1, 3, 7} { // the last one was being written
 			dir, list := made(t)
-			opts, begin := refusing(vfs.OpOpen, errno, number)
+			opts, begin := refusing(vfstest.OpOpen, errno, number)
 			begin()
 			for range 2 {
 				rep, err := repair.Check(opts.FS, dir)
@@ -154,7 +155,7 @@ func TestSegmentThatCannotBeOpened(t *testing.T) {
 		}
 	}
 	dir, _ := made(t)
-	opts, begin := refusing(vfs.OpOpen, syscall.EMFILE)
+	opts, begin := refusing(vfstest.OpOpen, syscall.EMFILE)
 	begin()
 	_, err := Open(dir, opts)
 	require.ErrorIs(t, err, syscall.EMFILE, "no file of the ring is to blame")
@@ -168,12 +169,12 @@ func TestSectorThatCannotBeRead(t *testing.T) {
 	before, err := os.ReadFile(bad)
 	require.NoError(t, err)
 	opts, reads := small, 0
-	opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
+	opts.FS = vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
 		switch {
 		case op.Name != bad:
-		case op.Kind == vfs.OpOpen:
+		case op.Kind == vfstest.OpOpen:
 			reads = 0
-		case op.Kind == vfs.OpRead:
+		case op.Kind == vfstest.OpRead:
 			if reads++; reads == 6 { // in the midst of the records
 				return &os.PathError{Op: "read", Path: bad, Err: syscall.EIO}
 			}
@@ -216,8 +217,8 @@ func TestDiskThatDies(t *testing.T) {
 	var reads atomic.Int64
 	dead := map[string]bool{}
 	opts := small
-	opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
-		if op.Kind == vfs.OpRead && dead[filepath.Base(op.Name)] {
+	opts.FS = vfstest.Inject(vfs.OS, func(op vfstest.Op) error {
+		if op.Kind == vfstest.OpRead && dead[filepath.Base(op.Name)] {
 			reads.Add(1)
 			return &os.PathError{Op: "read", Path: op.Name, Err: syscall.EIO}
 		}

@@ -1,13 +1,8 @@
-// Package vfs is the narrow part of a file system that the stills ring needs, so that a test can
-// fail any single operation of it, tear a write, fill the disk, or cut the power. OS is the real
-// one; Disk is one in memory that forgets in a crash what was not flushed; Inject puts faults
-// before another.
+// Package vfs is the narrow part of a file system that the stores need, so that a test can fail
+// any single operation of it, tear a write, fill the disk, or cut the power (package vfstest). OS
+// is the real one.
 //
-//	fs := vfs.Inject(vfs.OS, func(op vfs.Op) error {
-//		if op.Kind == vfs.OpSync { return syscall.EIO }
-//		return nil
-//	})
-//	ring, err := stills.Open(dir, stills.Options{FS: fs})
+//	ring, err := stills.Open(dir, stills.Options{FS: vfs.OS})
 package vfs
 
 import (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
@@ -23,7 +23,7 @@ import (
 // acknowledge nothing meanwhile, and are well again once it is over.
 func TestHealthTellsWhatIsWrongWithTheDisk(t *testing.T) {
 	t.Parallel()
-	dir := tinydisk.NewHeld(t, 96<<20)
+	dir := vfstest.TinyDiskHeld(t, 96<<20)
 	s := newSiteIn(t, dir, cameraYAML("one", sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
 	s.set("max_size: 256MiB", "max_size: 16MiB, segment_size: 4MiB, min_free: 1MiB")
 	s.cloud.stop(10 * time.Second)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -110,7 +110,7 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 // and when there is room again every event is there.
 func TestAFullDiskLosesNoEvent(t *testing.T) {
 	t.Parallel()
-	disk := tinydisk.NewHeld(t, 48<<20)
+	disk := vfstest.TinyDiskHeld(t, 48<<20)
 	s := newSite(t, cameraYAML("one", sceneCamera(t, "h264"), "", "tcp", "", ""))
 	s.set(`data: "`+s.path("bridge")+`"`, `data: "`+disk+`"`)
 	s.startBridge()

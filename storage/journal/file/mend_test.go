@@ -16,7 +16,7 @@ import (
 	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
-	"vmsbridge/storage/vfs/tinydisk"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // rot zeroes a page of events of a journal that is open, and asks for all of them, so that it is
@@ -82,7 +82,7 @@ func TestRecoveryThatCannotYet(t *testing.T) {
 // when there is some.
 func TestRecoveryOnAFullDisk(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	dir := tinydisk.NewHeld(t, 10<<20)
+	dir := vfstest.TinyDiskHeld(t, 10<<20)
 	path := filepath.Join(dir, "journal.db")
 	f := fill(t, path, true)
 	j := openChecked(t, path, journal.Options{})

@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"vmsbridge/storage/vfs"
 )
 
 // Disk is a file system in memory that can lose its power. What Sync and SyncDir promise survives;
@@ -120,21 +122,21 @@ func (f *inode) crash(rng *rand.Rand, data, size float64) *inode {
 func (d *Disk) MakeDir(string) error { return nil }
 
 // List names the files of a directory.
-func (d *Disk) List(dir string) ([]Entry, error) {
+func (d *Disk) List(dir string) ([]vfs.Entry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var list []Entry
+	var list []vfs.Entry
 	for name, f := range d.names {
 		if filepath.Dir(name) == filepath.Clean(dir) {
-			list = append(list, Entry{filepath.Base(name), int64(len(f.live))})
+			list = append(list, vfs.Entry{Name: filepath.Base(name), Size: int64(len(f.live))})
 		}
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b vfs.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 
 // Create makes a file.
-func (d *Disk) Create(name string, size int64) (File, error) {
+func (d *Disk) Create(name string, size int64) (vfs.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.names[name] != nil {
@@ -150,7 +152,7 @@ func (d *Disk) Create(name string, size int64) (File, error) {
 }
 
 // Open opens a file.
-func (d *Disk) Open(name string, write bool) (File, error) {
+func (d *Disk) Open(name string, write bool) (vfs.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f := d.names[name]
@@ -228,7 +230,7 @@ func (d *Disk) Lock(name string) (io.Closer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.locks[name] {
-		return nil, ErrLocked
+		return nil, vfs.ErrLocked
 	}
 	d.locks[name] = true
 	return diskLock{d, name}, nil

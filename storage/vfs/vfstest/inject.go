@@ -1,6 +1,10 @@
-package vfs
+package vfstest
 
-import "io"
+import (
+	"io"
+
+	"vmsbridge/storage/vfs"
+)
 
 // OpKind names an operation of a file system.
 type OpKind string
@@ -31,10 +35,10 @@ type Op struct {
 // bytes, as a disk that fills up does, and a Sync on a Disk forgets what it should have made
 // durable, as Linux does: it is still read, but no later Sync brings it to the device (A. Rebello
 // and others, "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
-func Inject(fs FS, before func(Op) error) FS { return &injectFS{fs, before} }
+func Inject(fs vfs.FS, before func(Op) error) vfs.FS { return &injectFS{fs, before} }
 
 type injectFS struct {
-	fs     FS
+	fs     vfs.FS
 	before func(Op) error
 }
 
@@ -45,14 +49,14 @@ func (i *injectFS) MakeDir(dir string) error {
 	return i.fs.MakeDir(dir)
 }
 
-func (i *injectFS) List(dir string) ([]Entry, error) {
+func (i *injectFS) List(dir string) ([]vfs.Entry, error) {
 	if err := i.before(Op{OpRead, dir}); err != nil {
 		return nil, err
 	}
 	return i.fs.List(dir)
 }
 
-func (i *injectFS) Create(name string, size int64) (File, error) {
+func (i *injectFS) Create(name string, size int64) (vfs.File, error) {
 	if err := i.before(Op{OpCreate, name}); err != nil {
 		return nil, err
 	}
@@ -63,7 +67,7 @@ func (i *injectFS) Create(name string, size int64) (File, error) {
 	return &injectFile{f, name, i.before}, nil
 }
 
-func (i *injectFS) Open(name string, write bool) (File, error) {
+func (i *injectFS) Open(name string, write bool) (vfs.File, error) {
 	if err := i.before(Op{OpOpen, name}); err != nil {
 		return nil, err
 	}
@@ -117,7 +121,7 @@ func (i *injectFS) Lock(name string) (io.Closer, error) {
 }
 
 type injectFile struct {
-	File
+	vfs.File
 	name   string
 	before func(Op) error
 }

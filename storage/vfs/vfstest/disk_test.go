@@ -1,4 +1,4 @@
-package vfs
+package vfstest
 
 import (
 	"bytes"
@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/vfs"
 )
 
-func contents(t *testing.T, fs FS, name string) []byte {
+func contents(t *testing.T, fs vfs.FS, name string) []byte {
 	t.Helper()
 	f, err := fs.Open(name, false)
 	require.NoError(t, err)
@@ -39,7 +41,7 @@ func TestDisk(t *testing.T) {
 	require.Error(t, err, "a file cannot grow")
 	list, err := d.List("/d")
 	require.NoError(t, err)
-	require.Equal(t, []Entry{{"f", 4000}}, list)
+	require.Equal(t, []vfs.Entry{{Name: "f", Size: 4000}}, list)
 	list, err = d.List("/")
 	require.NoError(t, err)
 	require.Empty(t, list)
@@ -55,7 +57,7 @@ func TestDisk(t *testing.T) {
 	l, err := d.Lock("x")
 	require.NoError(t, err)
 	_, err = d.Lock("x")
-	require.ErrorIs(t, err, ErrLocked)
+	require.ErrorIs(t, err, vfs.ErrLocked)
 	require.NoError(t, l.Close())
 }
 
@@ -63,7 +65,7 @@ func TestDisk(t *testing.T) {
 // sometimes more, sometimes less, and never a byte that nobody wrote.
 func TestCrash(t *testing.T) {
 	d := NewDisk(1 << 20)
-	make := func(name string) File {
+	make := func(name string) vfs.File {
 		f, err := d.Create(name, 4096)
 		require.NoError(t, err)
 		return f

@@ -1,16 +1,16 @@
-package vfs_test
+package vfstest_test
 
 import (
 	"errors"
 	"fmt"
 
-	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // The third operation on a disk fails, as a test of a store wants it.
 func ExampleInject() {
 	n := 0
-	disk := vfs.Inject(vfs.NewDisk(1<<20), func(vfs.Op) error {
+	disk := vfstest.Inject(vfstest.NewDisk(1<<20), func(vfstest.Op) error {
 		if n++; n == 3 {
 			return errors.New("the cable was pulled")
 		}
