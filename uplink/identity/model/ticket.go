@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"time"
 )
@@ -62,7 +63,11 @@ type Session struct {
 	Seen          time.Time `json:"seen"`             // last request, to within session.SeenEvery
 	Expires       time.Time `json:"expires,omitzero"` // zero: never
 	From          string    `json:"from,omitempty"`   // address at sign-in
+	Agent         string    `json:"agent,omitempty"`  // what the client said that it is, a Name
 }
+
+// ID names the session where it is shown. It opens nothing.
+func (s Session) ID() string { return hex.EncodeToString(s.Hash[:min(6, len(s.Hash))]) }
 
 // Live says whether the session is still good at a time, when its account lets sessions rest for at
 // most idle; 0 is for ever.

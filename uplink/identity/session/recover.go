@@ -88,7 +88,7 @@ func (d *Service) resetting(tx *store.Tx, token string, weak *api.Error, codes [
 // Reset sets a password by a token, which makes a pending user active, ends the user's other
 // sessions, and opens one. A user who needs a second factor gets the ticket of a sign-in and no
 // session: a link in a mail is one factor.
-func (d *Service) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr,
+func (d *Service) Reset(ctx context.Context, token, password string, terms []string, from Origin,
 	codes ...int) (Opened, Ticket, error) {
 	weak := Weak(password)
 	if err := d.CheckReset(token, codes...); err != nil && weak == nil {
@@ -117,13 +117,13 @@ func (d *Service) Reset(ctx context.Context, token, password string, terms []str
 			return err
 		}
 		out, next, err = d.enter(tx, u, home, from)
-		return errors.Join(err, tx.Record(mine(u, model.AuditPassword, from)))
+		return errors.Join(err, tx.Record(mine(u, model.AuditPassword, from.Addr)))
 	})
 	return out, next, err
 }
 
 // enter opens a session for who came by a link, or begins a sign-in where the user needs a code.
-func (d *Service) enter(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (o Opened, t Ticket,
+func (d *Service) enter(tx *store.Tx, u model.User, home model.Account, from Origin) (o Opened, t Ticket,
 	err error) {
 	if d.needsCode(u, home, "") {
 		t, err = d.begin(tx, u, true)
@@ -150,7 +150,7 @@ func SetPassword(tx *store.Tx, u model.User, hash string, except []byte) (model.
 
 // Validate makes a pending account active by the link in its mail, and opens a session for its
 // first user, or begins a sign-in as Reset does.
-func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Opened, Ticket, error) {
+func (d *Service) Validate(id, token string, from Origin, codes ...int) (Opened, Ticket, error) {
 	var out Opened
 	var next Ticket
 	err := d.update(func(tx *store.Tx, send *[]notify.Message) error {
@@ -174,7 +174,7 @@ func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Ope
 		}
 		u.Inner.Mailbox = model.Fold(u.Email)
 		home.Status, t.Used = model.Texts{model.StatusActive}, true
-		entry := mine(u, model.AuditActivate, from)
+		entry := mine(u, model.AuditActivate, from.Addr)
 		entry.Kind, entry.Target, entry.Name = model.KindAccount, home.ID, home.Name
 		if err := errors.Join(tx.PutAccount(home), tx.PutTicket(t), tx.Record(entry)); err != nil {
 			return err

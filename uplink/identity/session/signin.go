@@ -32,8 +32,16 @@ type Claim struct {
 	Token, Code string
 	Device      string // cookie tfa_key, "" if there is none
 	Mark        string // of a known device, "" if there is none
-	Agent       string // what the client says that it is: the name of a device until its user gives another
-	From        netip.Addr
+	// Agent is what the client says that it is: the name of the session, and that of a device until
+	// its user gives it another.
+	Agent string
+	From  netip.Addr
+}
+
+// Origin is where a client is, and what it says that it is.
+type Origin struct {
+	Addr  netip.Addr
+	Agent string
 }
 
 // Opened is a session that was just made. Key is the cookie auth_key, Device the cookie tfa_key and
@@ -197,7 +205,7 @@ func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 			return err
 		}
 		device, mark := out.Device, remember(&u, in.Mark, tx.Now())
-		out, err = d.Open(tx, u, home, in.From)
+		out, err = d.Open(tx, u, home, Origin{in.From, in.Agent})
 		out.Device, out.Mark = device, mark
 		return err
 	})
@@ -231,6 +239,7 @@ type Vouched struct {
 	Strong bool       // the provider says that it asked for more than one factor
 	Device string     // cookie tfa_key, "" if there is none
 	Mark   string     // of a known device, "" if there is none
+	Agent  string     // what the client says that it is
 	From   netip.Addr // of the client
 }
 
@@ -256,7 +265,7 @@ func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 			return err
 		}
 		mark := remember(&u, in.Mark, tx.Now())
-		o, err = d.Open(tx, u, home, in.From)
+		o, err = d.Open(tx, u, home, Origin{in.From, in.Agent})
 		o.Mark = mark
 		return err
 	})
@@ -298,15 +307,15 @@ func dropOldest(tx *store.Tx, user string) error {
 
 // Open makes a session for a user without asking for a password, in a transaction of the caller's:
 // after a validated account, a new password, an assertion of an identity provider.
-func (d *Service) Open(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (Opened, error) {
+func (d *Service) Open(tx *store.Tx, u model.User, home model.Account, from Origin) (Opened, error) {
 	key := d.cluster + "~" + identity.NewToken(32)
 	s := model.Session{Hash: identity.HashToken(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(),
-		Seen: tx.Now(), From: address(from)}
+		Seen: tx.Now(), From: address(from.Addr), Agent: model.Name(from.Agent)}
 	if home.SessionDuration > 0 {
 		s.Expires = tx.Now().Add(time.Duration(home.SessionDuration) * time.Minute)
 	}
 	u.LastLogin = model.Stamp(tx.Now())
-	err := errors.Join(tx.PutSession(s), tx.PutUser(u), tx.Record(mine(u, model.AuditSignIn, from)))
+	err := errors.Join(tx.PutSession(s), tx.PutUser(u), tx.Record(mine(u, model.AuditSignIn, from.Addr)))
 	return Opened{Key: key, User: u, Home: home, Session: s}, err
 }
 

@@ -142,6 +142,10 @@ var Endpoints = []Endpoint{
 	{Method: post, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).nameClient},
 	{Method: del, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).dropClient},
 
+	// Not the interface's: it ends the caller's own session only.
+	{Method: get, Path: pathSessions, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).listSessions},
+	{Method: del, Path: pathSessions, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).endSession},
+
 	{Method: get, Path: "/g/device", Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).getDevice},
 	{Method: get, Path: "/g/device/list", Codes: []int{200, 401},
 		session: true, lenient: true, serve: (*call).listDevices},

@@ -190,7 +190,7 @@ func (b *fixture) session(email string) (key string) {
 		require.NoError(b.t, err)
 		home, err := tx.Account(u.OwnerAccountID)
 		require.NoError(b.t, err)
-		o, err := b.sessions.Open(tx, u, home, netip.MustParseAddr("127.0.0.1"))
+		o, err := b.sessions.Open(tx, u, home, session.Origin{Addr: netip.MustParseAddr("127.0.0.1")})
 		key = o.Key
 		return err
 	}))

@@ -53,7 +53,7 @@ func (c *call) validateAccount() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, t, err := c.sessions.Validate(in["id"], in["token"], c.from, c.endpoint.refusals()...)
+	o, t, err := c.sessions.Validate(in["id"], in["token"], c.origin(), c.endpoint.refusals()...)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (c *call) resetPassword() (any, error) {
 	}
 	o, t, err := c.sessions.Reset(c.r.Context(), token, password,
 		slices.DeleteFunc(urls, func(s string) bool { return s == "" }),
-		c.from, c.endpoint.refusals()...)
+		c.origin(), c.endpoint.refusals()...)
 	if err != nil {
 		return nil, err
 	}

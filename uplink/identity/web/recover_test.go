@@ -249,7 +249,7 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	results := make(chan error, 6)
 	for range 6 {
 		go func() {
-			_, _, err := b.sessions.Reset(t.Context(), token, fresh, nil, netip.Addr{})
+			_, _, err := b.sessions.Reset(t.Context(), token, fresh, nil, session.Origin{})
 			results <- err
 		}()
 	}

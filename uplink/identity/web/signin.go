@@ -104,7 +104,7 @@ func (c *call) sso() (any, error) {
 		return nil, err
 	}
 	o, t, err := c.sessions.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(),
-		Mark: c.set.Mark(), From: c.from})
+		Mark: c.set.Mark(), Agent: c.r.UserAgent(), From: c.from})
 	if err != nil {
 		return nil, err
 	}
