@@ -54,6 +54,9 @@ export async function resume() {
   return true;
 }
 
+// isUser says whether a user is signed in, and no token.
+export const isUser = () => !byToken;
+
 // authenticate is the first step of signing in: undefined, or what a code can be sent to where one is needed.
 let ticket;
 export async function authenticate(user, password) {

@@ -26,7 +26,8 @@ export function stencil(id) {
 
 const kinds = { "vms.motionDetectionEvent.v1": "Motion", "vms.motionInRegionDetectionEvent.v1": "Motion in a region", "vms.tamperDetectionEvent.v1": "Tampering",
   "vms.deviceCloudStatusUpdateEvent.v1": "State", "vms.deviceOperationEvent.v1": "Operation", "vms.objectLineCrossEvent.v1": "Line crossed",
-  "vms.objectIntrusionEvent.v1": "Intrusion", "vms.loiterDetectionEvent.v1": "Loitering", "vms.objectRemovalEvent.v1": "Object removed or left" };
+  "vms.objectIntrusionEvent.v1": "Intrusion", "vms.loiterDetectionEvent.v1": "Loitering", "vms.objectRemovalEvent.v1": "Object removed or left",
+  "vms.deviceCreationEvent.v1": "Added", "vms.deviceUpdateEvent.v1": "Changed", "vms.deviceDeletionEvent.v1": "Removed" };
 export const kindOf = (type) => kinds[type] || type.replace(/^vms\./, "").replace(/Event\.v\d+$/, "").replace(/([A-Z])/g, " $1").toLowerCase();
 export const knownKinds = Object.entries(kinds);
 

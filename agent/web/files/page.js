@@ -7,13 +7,14 @@ import { enter } from "./enter.js";
 import { events } from "./events.js";
 import * as side from "./side.js";
 import { wall } from "./wall.js";
+import { you } from "./you.js";
 
-const views = { "": wall, of: wall, camera, events, ...side.views };
+const views = { "": wall, of: wall, camera, events, you, ...side.views };
 let view, stopChanges, followed = "", ready = false;
 $("views").append($("t-nav").content);
 put($("title"), side.name);
 
-const linkTo = (name) => document.querySelector('#views a[data-view="' + CSS.escape(name) + '"]');
+const linkTo = (name) => document.querySelector('#top a[data-view="' + CSS.escape(name) + '"]');
 const app = {
   cameras: new Map(), order: [], sites: new Map(), maySetUp: false,
   fail(e) {
@@ -63,12 +64,13 @@ function route() {
   view = show(app, parts);
   document.title = (show === camera ? app.cameras.get(parts[0])?.name || parts[0] : linkTo(name)?.firstChild.textContent.trim() || "Cameras") + " · " + $("title").textContent;
   const current = show === wall || show === camera ? "wall" : name;
-  for (const a of $("views").querySelectorAll("a")) if (a.dataset.view === current) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+  for (const a of document.querySelectorAll("#top a[data-view]")) if (a.dataset.view === current) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
 }
 
 // inside shows the page to whoever is signed in.
 async function inside() {
   put($("title"), await side.begin(app) || side.name);
+  app.allow("you", api.isUser());
   $("top").hidden = false;
   ready = true;
   route();

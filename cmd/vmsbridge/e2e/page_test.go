@@ -243,6 +243,21 @@ func TestThePage(t *testing.T) {
 	b.types("#password", "hunter2hunter2\n")
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
 
+	// Where else somebody is signed in is listed, and ended from here.
+	ask[bool](b, `(async () => {
+		const ask = (path, body) => fetch("g/aaa/" + path, {method: "POST", credentials: "omit", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+		const first = await (await ask("authenticate", {username: "admin@localhost", password: "hunter2hunter2"})).json();
+		return (await ask("authorize", {token: first.token})).ok;
+	})()`)
+	b.press("#to-you")
+	b.shows(`document.querySelectorAll("#sessions li").length === 2 && document.querySelectorAll("#sessions button:not([hidden])").length === 1 && document.querySelector("#you-name").textContent.includes("admin@localhost")`)
+	require.True(t, ask[bool](b, `document.querySelector("#sessions li").textContent.includes("Chrome on Linux")`))
+	b.looks("you")
+	b.press("#sessions button:not([hidden])")
+	b.shows(`document.querySelectorAll("#sessions li").length === 1 && document.querySelector("#you-done").textContent.includes("signed out") && document.activeElement.id === "leave"`)
+	b.press("nav a[data-view=wall]")
+	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
+
 	for line := range strings.Lines(b.console()) {
 		require.Contains(t, line, "the server responded with a status of 4",
 			"the console says more than that something was refused or not there")

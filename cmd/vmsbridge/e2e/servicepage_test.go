@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -127,6 +128,20 @@ func TestTheServicesPage(t *testing.T) {
 	b.shows(`[...document.querySelectorAll("#trail tr")].some((tr) => tr.textContent.includes("added user bo@example.org"))`)
 	b.shows(`[...document.querySelectorAll("#trail tr")].some((tr) => tr.textContent.includes("camera access"))`)
 	b.looks("service-trail")
+
+	// Where else somebody is signed in is listed, and ended from here.
+	b.press("#to-you")
+	b.shows(`[...document.querySelectorAll("#sessions li")].some((li) => li.textContent.startsWith("Go-http-client") && (window.other = li.querySelector("button")))`)
+	b.looks("service-you")
+	ask[bool](b, `(other.click(), true)`)
+	b.shows(`document.querySelectorAll("#sessions li").length === 1 && document.querySelector("#you-done").textContent.includes("signed out")`)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.service+"/g/aaa/isauth", nil)
+	require.NoError(t, err)
+	r.AddCookie(&http.Cookie{Name: "auth_key", Value: session})
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
 
 	// Whoever may see less is shown less.
 	b.press("#leave")

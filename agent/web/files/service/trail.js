@@ -3,7 +3,8 @@ import { get } from "./api.js";
 import { $, make, put, stencil } from "./dom.js";
 
 const done = { create: "added", update: "changed", delete: "deleted", sign_in: "signed in", sign_out: "signed out", switch_account: "went into", password: "set the password of",
-  lock: "was locked out", unlock: "let in again", activate: "activated", refuse: "was refused" };
+  lock: "locked out", unlock: "let in again", activate: "activated", refuse: "refused" };
+const own = { password: "set a new password", update: "changed their own record" };
 const of = { user: "user", account: "account", token: "token", camera: "camera", bridge: "bridge" };
 const most = 100;
 
@@ -12,9 +13,9 @@ export function trail(app) {
   let before = 0, left = false;
 
   function row(e) {
-    const own = e.user_id && e.user_id === e.target_id;
-    const what = [done[e.action] || e.action.replaceAll("_", " "), own ? "" : [of[e.target_type] || e.target_type, e.target_name || e.target_id].join(" ")].filter(Boolean).join(" ");
-    return make("tr", {}, make("td", {}, make("time", { dateTime: e.time, text: new Date(e.time).toLocaleString() })), make("td", { text: e.user_email || (own ? "" : "the service") }),
+    const self = e.user_id && e.user_id === e.target_id;
+    const what = [self && own[e.action] || done[e.action] || e.action.replaceAll("_", " "), self ? "" : [of[e.target_type] || e.target_type, e.target_name || e.target_id].join(" ")].filter(Boolean).join(" ");
+    return make("tr", {}, make("td", {}, make("time", { dateTime: e.time, text: new Date(e.time).toLocaleString() })), make("td", { text: e.user_email || (self ? "" : "the service") }),
       make("td", { text: what }), make("td", { text: e.fields.map((f) => f.replace(/^is_/, "").replaceAll("_", " ")).join(", ") }), make("td", { text: e.ip_address }));
   }
 
