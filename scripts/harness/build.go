@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -37,8 +36,13 @@ func Build(dir string, race bool, programs ...string) error {
 	return nil
 }
 
-// root is the folder of the project.
+// root is the folder of the project: the one above where the test runs that has this package.
 func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
+	dir, err := os.Getwd()
+	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "scripts", "harness")); missing == nil {
+			return dir
+		}
+	}
+	return "."
 }
