@@ -14,7 +14,8 @@ func Remedy(err error, what string) string {
 	case errors.Is(err, syscall.EROFS):
 		return "the disk that holds " + what +
 			" is read-only, often because the system found it damaged: look at dmesg, repair or replace it, " +
-			"and mount it for writing"
+			"and mount it for writing; where mount refuses that (ext4 after an error), stop the program first, " +
+			"unmount, run fsck, mount and start it again"
 	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EUCLEAN), errors.Is(err, syscall.EBADMSG),
 		errors.Is(err, syscall.ENODEV),
 		errors.Is(err, syscall.ENXIO):

@@ -8,3 +8,9 @@ var (
 	CheckPages  = checkPages
 	Salvage     = salvage
 )
+
+// OpenUnread is Open without the reading beside the use.
+func OpenUnread(path string, o Options) (*File, error) {
+	f := newFile(path, o)
+	return f, f.open()
+}

@@ -26,15 +26,14 @@ func (f *File) load(db *bolt.DB, lazy bool) error {
 				return err
 			}
 			large := lazy && tx.Size() > f.opts.CheckAtOnce
-			var noted bool
-			waiting, parked, noted = schema.Noted(tx)
-			f.unchecked = large && (!clean || noted && waiting+parked > f.opts.CountAtOnce)
+			waiting, parked = schema.Noted(tx)
+			f.unchecked = large && (!clean || waiting+parked > f.opts.CountAtOnce)
 			if !clean && !f.unchecked {
 				if err := checkPages(tx); err != nil {
 					return err
 				}
 			}
-			if !noted || !f.unchecked {
+			if !f.unchecked {
 				waiting, parked = schema.CountQueues(tx)
 			}
 			lacking = slices.ContainsFunc(schema.LaterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })

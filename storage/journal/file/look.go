@@ -82,6 +82,7 @@ func (f *File) readBeside(stop <-chan struct{}) (db *bolt.DB, r Report, err erro
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
+		waiting, parked := f.Tally() // of the transaction: nothing is committed before begun
 		paused := time.Now()
 		r, err = CheckOpen(tx, f.path, begun, func() error {
 			select {
@@ -97,7 +98,7 @@ func (f *File) readBeside(stop <-chan struct{}) (db *bolt.DB, r Report, err erro
 			}
 			return nil
 		})
-		if waiting, parked, ok := schema.Noted(tx); err == nil && r.Clean() && ok { // else load has counted
+		if err == nil && r.Clean() {
 			truly, parkedTruly := schema.CountQueues(tx)
 			f.tally.correct(truly-waiting, parkedTruly-parked)
 		}

@@ -41,10 +41,7 @@ func (f *File) Tally() (waiting, parked int) {
 func (f *File) recount() {
 	var waiting, parked int
 	err := f.View(func(tx *bolt.Tx) error {
-		var ok bool
-		if waiting, parked, ok = schema.Noted(tx); !ok {
-			waiting, parked = schema.CountQueues(tx)
-		}
+		waiting, parked = schema.Noted(tx)
 		return nil
 	})
 	if err != nil {

@@ -49,14 +49,23 @@ func (t *Tx) AddEvents(n int) error {
 	return format.Put(KeyCount, SequenceKey(uint64(n)))
 }
 
-// Noted is how many entries wait and are parked, as the file says. ok is false where it does not,
-// or where a program that does not note it has changed the outbox since: then CountQueues counts.
-func Noted(tx *bolt.Tx) (waiting, parked int, ok bool) {
-	v := guard.Bucket(tx, Format).Get(KeyTally)
-	if len(v) != tallyBytes || !bytes.Equal(v[16:], outboxMark(tx)) {
-		return 0, 0, false
+// Noted is how many entries wait and are parked, as the file says. Where it does not, or where a
+// program that does not note it has changed the outbox since, it is the most that can wait, which
+// in an outage of days is nearly all of what does. CountQueues counts.
+func Noted(tx *bolt.Tx) (waiting, parked int) {
+	format := guard.Bucket(tx, Format)
+	v := format.Get(KeyTally)
+	if len(v) == tallyBytes && bytes.Equal(v[16:], outboxMark(tx)) {
+		return int(binary.BigEndian.Uint64(v)), int(binary.BigEndian.Uint64(v[8:]))
 	}
-	return int(binary.BigEndian.Uint64(v)), int(binary.BigEndian.Uint64(v[8:])), true
+	last, low := guard.Bucket(tx, Outbox).Sequence(), uint64(0)
+	if v := format.Get(KeyLow); len(v) == 8 {
+		low = binary.BigEndian.Uint64(v)
+	}
+	if low > last {
+		return 0, 0
+	}
+	return min(int(last-low+1), Count(tx)), 0
 }
 
 // CountQueues is how many entries wait and are parked. It walks both, which takes minutes for
