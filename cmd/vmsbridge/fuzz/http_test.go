@@ -98,6 +98,9 @@ func argument(in *tape, path string) (name, value string) {
 	if value = in.value(known); in.below(3) == 0 {
 		value = in.one(wild)
 	}
+	if strings.HasSuffix(name, "Token") && in.below(2) == 0 {
+		value = string(in.some(4))
+	}
 	switch {
 	case strings.Contains(strings.ToLower(name), "timestamp") && !in.sometimes(4):
 		value = in.one(times)
@@ -119,7 +122,7 @@ func FuzzHTTP(f *testing.F) {
 	var all trials
 	f.Fuzz(func(t *testing.T, input []byte) {
 		all.try(t, input, func(t *trial, in *tape) {
-			for range 4 {
+			for range 8 {
 				p, tokens := c.process, []string{"", c.user, c.bridge, "wrong"}
 				if in.below(2) == 1 {
 					p, tokens = b.process, []string{"", lanToken, lanToken, "wrong"}
@@ -152,8 +155,13 @@ func makeRequest(in *tape, tokens []string) asked {
 		return asked{method: "GET", text: in.some(200)} // not even a request
 	}
 	method := in.one(methods[:4])
-	if in.sometimes(4) {
+	switch in.below(4) {
+	case 0:
 		method = in.one(methods)
+	case 1, 2:
+		if !strings.HasPrefix(path, "/g/aaa/") {
+			method = "GET" // which most of what is here is asked with
+		}
 	}
 	query, object := url.Values{}, map[string]any{}
 	if in.sometimes(3) {
@@ -175,7 +183,7 @@ func makeRequest(in *tape, tokens []string) asked {
 	}
 	text.WriteString(" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
 	token := in.one(tokens)
-	if in.below(2) == 0 {
+	if !in.sometimes(4) {
 		token = tokens[1]
 	}
 	if token != "" {
@@ -276,8 +284,17 @@ func exchange(t *trial, p *process, conn net.Conn, q asked) {
 	}
 	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	go func() { _, _ = conn.Write(q.text) }() // it may be refused before it is read
-	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: q.method})
+	answer := bufio.NewReader(conn)
 	var late net.Error
+	if q.whole {
+		// A program that answers others at once all the while is not merely slow.
+		_ = conn.SetReadDeadline(time.Now().Add(hangPatience))
+		if _, err := answer.Peek(1); errors.As(err, &late) && late.Timeout() && p.livesWell() {
+			t.Fatalf("%s HANGS: no answer to %.2000q in %v; %s", p.name(), q.text, hangPatience, p.stands())
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+	}
+	res, err := http.ReadResponse(answer, &http.Request{Method: q.method})
 	if errors.As(err, &late) && late.Timeout() && q.whole {
 		t.Fatalf("%s HANGS: no answer to %.2000q; %s", p.name(), q.text, p.stands())
 	}

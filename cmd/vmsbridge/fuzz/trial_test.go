@@ -25,6 +25,9 @@ const (
 	trialPatience = 3 * time.Minute
 	// answerPatience is how long a program may take for something small, on a machine at work.
 	answerPatience = 45 * time.Second
+	// hangPatience is how long it may take with one request while it answers others at once. It is
+	// longer than the service waits for a bridge.
+	hangPatience = 20 * time.Second
 	// formerTrials is how many trials are told of beside the one that failed. A program may stumble
 	// over an input a moment after the next one has begun.
 	formerTrials = 3
@@ -204,6 +207,16 @@ func (p *process) stands() string {
 
 // last is the end of a text.
 func last(text string, most int) string { return text[max(0, len(text)-most):] }
+
+// livesWell reports whether a program answers several times running.
+func (p *process) livesWell() bool {
+	for range 3 {
+		if !p.lives() {
+			return false
+		}
+	}
+	return true
+}
 
 // lives reports whether a program answers, if it answers at all, and has not to end by itself.
 func (p *process) lives() bool {

@@ -3,11 +3,13 @@ package fuzz
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,9 +32,16 @@ func FuzzTunnel(f *testing.F) {
 	c := startCloud(f, dir)
 	register(f, c)
 	tunnels := make(chan *websocket.Conn, 16)
+	told := make(chan string, 1) // the token with which the bridge may be asked
 	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, ":tunnel") {
-			_, _ = io.Copy(io.Discard, r.Body)
+			var registered struct{ ImageToken string }
+			if json.NewDecoder(r.Body).Decode(&registered) == nil && registered.ImageToken != "" {
+				select {
+				case told <- registered.ImageToken:
+				default: // it stays the same
+				}
+			}
 			_, _ = io.WriteString(w, "{}")
 			return
 		}
@@ -44,9 +53,11 @@ func FuzzTunnel(f *testing.F) {
 	f.Cleanup(func() { hostile.CloseClientConnections() })
 	write(f, filepath.Join(dir, "service.token"), secret)
 	yaml := func(n int) string {
-		return fmt.Sprintf("service: {url: \"%s/%d\", token_file: service.token}\ncameras: []\n", hostile.URL, n)
+		return fmt.Sprintf("service: {url: \"%s/%d\", token_file: service.token}\n"+
+			"cameras: [{id: gate, url: \"rtsp://127.0.0.1:1/x\", enabled: false}]\n", hostile.URL, n)
 	}
 	b := startBridge(f, dir, c.account, yaml(0))
+	token := <-told
 	for i := range 6 {
 		f.Add([]byte{byte(i)})
 	}
@@ -73,7 +84,7 @@ func FuzzTunnel(f *testing.F) {
 			b.reload(t, yaml(n))
 			select {
 			case ws := <-tunnels:
-				asService(t, in, b, ws)
+				asService(t, in, b, ws, token)
 			case <-b.done:
 			case <-time.After(answerPatience):
 				t.Fatalf("%s HANGS: it opens no tunnel any more; %s", b.name(), b.stands())
@@ -125,8 +136,8 @@ func asBridge(t *trial, in *tape, c *cloud, ws *websocket.Conn) {
 	answering.Wait()
 }
 
-// asService asks the bridge.
-func asService(t *trial, in *tape, b *bridge, ws *websocket.Conn) {
+// asService asks the bridge, most often what a service may.
+func asService(t *trial, in *tape, b *bridge, ws *websocket.Conn, token string) {
 	defer func() { _ = ws.CloseNow() }()
 	if in.sometimes(4) {
 		t.Did("frames to the bridge")
@@ -136,15 +147,39 @@ func asService(t *trial, in *tape, b *bridge, ws *websocket.Conn) {
 	mux, err := yamux.Client(websocket.NetConn(t.Context(), ws, websocket.MessageBinary), quietMux())
 	require.NoError(t, err)
 	defer mux.Close()
-	for range 1 + in.below(6) {
+	for range 1 + in.below(24) {
 		stream, err := mux.Open()
 		if err != nil {
 			return
 		}
-		q := makeRequest(in, []string{"", lanToken, lanToken, "wrong"})
+		q := visit(in, token)
+		if in.sometimes(4) {
+			q = makeRequest(in, []string{"", token, lanToken, "wrong"})
+		}
 		t.Did("through the tunnel %s is asked %.1500q", b.name(), q.text)
 		exchange(t, b.process, stream, q)
 	}
+}
+
+// visit asks for a camera's stills or its state, as a service does, with arguments that it may not
+// have.
+func visit(in *tape, token string) asked {
+	const images = "/api/v3.0/media/recordedImage.jpeg"
+	path := in.one([]string{images, images, images, images + ":listFieldValues", "/api/v3.0/media",
+		"/api/v3.0/cameras/gate"})
+	query := url.Values{}
+	if path != "/api/v3.0/cameras/gate" {
+		query.Set("deviceId", "gate")
+		query.Set("type", in.one([]string{"preview", "main"}))
+	}
+	for range in.below(4) {
+		name, value := argument(in, path)
+		if name != "pageToken" && name != "deviceId" { // with which nothing is looked at
+			query.Set(name, value)
+		}
+	}
+	return asked{"GET", fmt.Appendf(nil, "GET %s?%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"+
+		"X-Vms-Camera: gate\r\nAuthorization: Bearer %s\r\n\r\n", path, query.Encode(), token), true}
 }
 
 func quietMux() *yamux.Config {
