@@ -29,7 +29,7 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	return j.TouchAll(map[string]time.Time{id: last})
 }
 
-// TouchAll is Touch of several events, with one small write for all of them (package activity).
+// TouchAll is Touch of several events, with one small write for all of them (activity.go).
 // Unknown ones are left out.
 func (j *Journal) TouchAll(last map[string]time.Time) error {
 	news := map[string]int64{}

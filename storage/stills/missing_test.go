@@ -178,7 +178,7 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 				rotSlot(t, disk, rng.IntN(2))
 			}
 			for _, disk := range append(cuts, disk) {
-				rep, err := auditOf(disk)
+				rep, err := checkOf(disk)
 				require.NoError(t, err)
 				require.Empty(t, rep.Missing, "seed %d, life %d", seed, life)
 			}
@@ -197,7 +197,7 @@ func rotSlot(t *testing.T, disk *vfstest.Disk, slot int) {
 	require.NoError(t, f.Sync())
 }
 
-func auditOf(fs vfs.FS) (Report, error) { return repair.Check(fs, "ring") }
+func checkOf(fs vfs.FS) (Report, error) { return repair.Check(fs, "ring") }
 
 // TestWhatAPowerCutLeavesIsNoDamage, as it is found before the next start, where stills are flushed
 // as they should be.
@@ -220,7 +220,7 @@ func TestWhatAPowerCutLeavesIsNoDamage(t *testing.T) {
 		}
 		cut := disk.Crash(rng)
 		require.NoError(t, r.Close())
-		rep, err := auditOf(cut)
+		rep, err := checkOf(cut)
 		require.NoError(t, err)
 		require.Empty(t, rep.Problems, "seed %d", seed)
 		torn += len(rep.Torn)

@@ -19,7 +19,7 @@ import (
 	"vmsbridge/storage/journal/schema"
 )
 
-// TestRowsHangTogether: whatever is done to the rows, in whatever order, an audit finds nothing
+// TestRowsHangTogether: whatever is done to the rows, in whatever order, a check finds nothing
 // wrong, and a transaction's numbers add up to what the file holds.
 func TestRowsHangTogether(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
