@@ -40,10 +40,6 @@ func (l *line) step(s *atLine, k *path, at time.Duration) bool {
 		if to <= 0 {
 			way = BToA
 		}
-		if s.way != "" && s.way != way {
-			s.way = "" // it went back
-			continue
-		}
 		share := from / (from - to)
 		s.way, s.part, s.at = way, i, k.wasAt+time.Duration(share*float64(at-k.wasAt))
 	}

@@ -69,6 +69,7 @@ const (
 	trailFade    = 0.7  // seconds, over which it is looked at where a thing comes from
 	// pictures in which a thing was seen by itself, from which its speed is known
 	knownAfter = 3
+	sureAfter  = 10                     // the same, to go on behind or before another
 	lostAfter  = 700 * time.Millisecond // without being seen, after which a thing on its way is gone
 	hiddenFor  = 3 * time.Second        // behind or before another, likewise
 	// how far the foot must be from a line or an outline, as a share of the thing's smaller side
@@ -144,8 +145,12 @@ func (k *path) see(b rect, cut bool, at time.Duration, dt float64) {
 // hide keeps the path where it is expected, within what hides it.
 func (k *path) hide(behind rect, at, dt time.Duration) {
 	k.seenAt, k.hidden = at, k.hidden+dt
-	in := point{min(max(k.foot.x, behind.left), behind.right), min(max(k.foot.y, behind.top), behind.bottom)}
-	k.box, k.foot = k.box.moved(in.minus(k.foot)), in
+	within := func(from, to, least, most float64) float64 {
+		return min(max(from, least), max(least, most-(to-from))) - from
+	}
+	into := point{within(k.box.left, k.box.right, behind.left, behind.right),
+		within(k.box.top, k.box.bottom, behind.top, behind.bottom)}
+	k.box, k.foot = k.box.moved(into), k.foot.plus(into, 1)
 }
 
 // gone tells whether the thing has left.
@@ -166,8 +171,11 @@ func (k *path) rest() {
 }
 
 // counts tells whether what the path does is told: it is of something that the detector knows for
-// motion, and that went somewhere, as no crumb of another thing does.
-func (k *path) counts() bool { return k.object != "" && k.own }
+// motion, and that went somewhere, as no crumb of another thing does; while another hides it, only
+// if it was seen for long before.
+func (k *path) counts() bool {
+	return k.object != "" && k.own && (k.hidden == 0 || k.pictures >= sureAfter)
+}
 
 // inPicture is the box in fractions of a picture of the aspect, width by height.
 func (r rect) inPicture(aspect float64) motion.Box {

@@ -90,6 +90,17 @@ func TestCrossings(t *testing.T) {
 	queue := []walk{straight(0, 4*time.Second, 0.5, 0.3, 0.5, 0.8, 0.05, 0.1),
 		straight(2*time.Second, 6*time.Second, 0.5, 0.3, 0.5, 0.8, 0.05, 0.1)}
 	car := straight(0, 500*time.Millisecond, 0.1, 0.7, 0.9, 0.7, 0.2, 0.15)
+	joins := func(at time.Duration) (float64, float64, float64, float64, bool) {
+		away := max(1.5-at.Seconds(), at.Seconds()-3.5, 0) // from the other, with whom it walks for two seconds
+		return 0.1 + 0.16*at.Seconds(), min(0.72+0.3*away, 0.97), 0.05, 0.1, at <= 5*time.Second
+	}
+	company := []walk{straight(0, 5*time.Second, 0.1, 0.7, 0.9, 0.7, 0.05, 0.1), joins}
+	once := func(at time.Duration) (float64, float64, float64, float64, bool) {
+		if at == 0 {
+			return 0.45, 0.7, 0.05, 0.2, true
+		}
+		return 0.53 + at.Seconds()/10, 0.7, 0.05, 0.2, at < 3*time.Second
+	}
 	only := func(c rule.Config, d rule.Direction) rule.Config {
 		c.Lines = []rule.Line{{ID: "l", Points: c.Lines[0].Points, Direction: d}}
 		return c
@@ -130,7 +141,9 @@ func TestCrossings(t *testing.T) {
 		"one step over it, and back":  {level, []walk{turns}, nil},
 		"two side by side":            {level, pair, []string{"a-to-b down", "a-to-b down"}},
 		"two who meet":                {upright, meeting, []string{"b-to-a right", "a-to-b left"}},
+		"two who walk together":       {upright, company, []string{"b-to-a right", "b-to-a right"}},
 		"one after the other":         {level, queue, []string{"a-to-b down", "a-to-b down"}},
+		"seen but once before it":     {upright, []walk{once}, nil},
 		"five pictures of a fast car": {upright, []walk{car}, []string{"b-to-a right"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -135,6 +135,7 @@ func (t *table) markdown(began time.Time, tb testing.TB, masks string) string {
 	section("Sizes of the camera's pictures", "size: ", true)
 	section("Rates", "rate: ", true)
 	b.WriteString(realTable(tb))
+	b.WriteString(linesTable(tb))
 	b.WriteString(clipTable(tb))
 	t.tampering(line, ms)
 	b.WriteString(masks)
