@@ -52,6 +52,7 @@ func (s *Server) registerBridge(c *call) error {
 		return err
 	}
 	r.ImageToken = ""
+	r.Cameras = append([]vms.RegisteredCamera{}, r.Cameras...) // none are an empty list
 	answer := vms.Registered{Registration: r}
 	if s.opts.Unasked != nil {
 		answer.AddressUnasked = s.opts.Unasked(r.Address)

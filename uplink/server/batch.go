@@ -60,7 +60,7 @@ func (s *Server) reportEvents(c *call) error {
 	leave := s.turns.Take(naturals, nil)
 	defer leave()
 	s.store(&all)
-	return c.ok(vms.ReportedMany{Results: all.results})
+	return c.ok(vms.ReportedMany{Results: append([]vms.Reported{}, all.results...)})
 }
 
 // batch is what was reported at once, with the verdicts.

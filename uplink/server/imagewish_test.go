@@ -60,6 +60,11 @@ func TestImageOfAnotherSize(t *testing.T) {
 		require.Equal(t, size, image.Pt(head.Width, head.Height), query)
 	}
 	require.Len(t, tags, 6, "each has an ETag of its own")
+	live := b.get("/api/v3.0/media/liveImage.jpeg?deviceId=cam-1&xywh=percent:0,0,50,50&targetWidth=320&targetHeight=32" +
+		"&include=overlaySvgHeader&overlayId__in=" + vms.TypeMotion)
+	head, err := stdjpeg.DecodeConfig(bytes.NewReader(live.body))
+	require.NoError(t, err, "%s", live.body)
+	require.Equal(t, image.Pt(57, 32), image.Pt(head.Width, head.Height), "the newest one, too")
 	for query, words := range map[string]string{
 		"targetWidth=31": "targetWidth", "targetWidth=x": "from 32 to 7680", "targetHeight=4321": "targetHeight",
 		"xywh=1,2,3,4": "percent:", "xywh=percent:90,0,20,10": "percent:", "xywh=percent:NaN,0,1,1": "percent:",

@@ -271,6 +271,8 @@ func TestMediaIntervals(t *testing.T) {
 	require.Equal(t, []string{stamp(0), stamp(time.Minute), stamp(2 * time.Minute)}, starts)
 
 	b.get(strings.Replace(list, "=image", "=video", 1)).into(200, &got)
+	b.get(list+"&coalesce=true&include=mp4Url").into(200, &got)
+	require.Len(t, got.Results, 3, "they are coalesced, and there is no video")
 	b.get("/api/v3.0/media?deviceId=cam-1").refused(400, vms.ReasonMissing, "type", "startTimestamp__gte")
 	b.get(list+"&sort=x").refused(400, vms.ReasonUnexpected, "sort")
 	b.get(strings.Replace(list, "=image", "=sound", 1)).refused(400, vms.ReasonValue, "mediaType")

@@ -6,21 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // Run runs the tests of a package, and holds every answer of the interface that comes by
 // http.DefaultTransport meanwhile against the document of the server that gave it. The result is
-// that of m.Run, or 1 if an answer was wrong; then it is printed, with the test that asked.
+// that of m.Run, or 1 if an answer was wrong; then it is printed, with the test that asked. With -v
+// it prints of each endpoint and argument of the document which tests it was answered well to.
 func Run(m *testing.M) int {
-	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}}
+	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}, asked: map[string]map[string]bool{}}
 	http.DefaultTransport = w
 	code := m.Run()
 	http.DefaultTransport = w.way
@@ -30,8 +35,51 @@ func Run(m *testing.M) int {
 	}
 	if testing.Verbose() {
 		fmt.Println("answers held against the OpenAPI document:", w.held)
+		w.table(os.Stdout)
 	}
 	return code
+}
+
+// table prints a row for each endpoint of the documents, and each argument of it: the tests that
+// got a good answer with it.
+func (w *watch) table(to io.Writer) {
+	for _, doc := range w.documents {
+		for pattern, item := range doc.Paths.Map() {
+			for method, operation := range item.Operations() {
+				w.row(method + " " + pattern)
+				for _, p := range operation.Parameters {
+					if p.Value.In == openapi3.ParameterInQuery {
+						w.row(method + " " + pattern + " " + p.Value.Name)
+					}
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.asked)) {
+		_, _ = fmt.Fprintf(to, "| %s | %s |\n", strings.ReplaceAll(name, " ", " | "),
+			strings.Join(slices.Sorted(maps.Keys(w.asked[name])), ", "))
+	}
+}
+
+// row is the tests of a row, which is made if it is not there. mu is held, or nothing runs.
+func (w *watch) row(name string) map[string]bool {
+	if w.asked[name] == nil {
+		w.asked[name] = map[string]bool{}
+	}
+	return w.asked[name]
+}
+
+// note notes which test got a good answer to which arguments.
+func (w *watch) note(doc *Doc, method string, u *url.URL) {
+	if pattern := doc.Path(u.EscapedPath()); pattern != "" {
+		test := asker()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.row(method + " " + pattern)[test] = true
+		for name := range u.Query() {
+			w.row(method + " " + pattern + " " + name)[test] = true
+		}
+	}
 }
 
 // watch is a transport that looks at the answers. Safe for concurrent use.
@@ -42,6 +90,7 @@ type watch struct {
 	documents map[string]*Doc // by base address
 	wrong     []string
 	held      int
+	asked     map[string]map[string]bool // by endpoint and argument: the tests
 }
 
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport.
@@ -51,8 +100,12 @@ func (w *watch) CloseIdleConnections() { (&http.Client{Transport: w.way}).CloseI
 func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := w.way.RoundTrip(r)
 	if err != nil || !strings.HasPrefix(r.URL.Path, "/api/v3.0/") || r.URL.Path == pathDocument ||
-		!strings.HasPrefix(res.Header.Get("Content-Type"), listed) || res.Header.Get("Content-Encoding") != "" {
+		res.Header.Get("Content-Encoding") != "" {
 		return res, err
+	}
+	if !strings.HasPrefix(res.Header.Get("Content-Type"), listed) {
+		w.told(w.check(r.Method, r.URL, res, nil))
+		return res, nil
 	}
 	body, err := io.ReadAll(res.Body)
 	if err = errors.Join(err, res.Body.Close()); err != nil {
@@ -60,12 +113,17 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 		return res, nil
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	if err := w.check(r.Method, r.URL, res, body); err != nil {
+	w.told(w.check(r.Method, r.URL, res, body))
+	return res, nil
+}
+
+// told notes what is wrong with an answer, nil for nothing.
+func (w *watch) told(err error) {
+	if err != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.wrong = append(w.wrong, asker()+": "+err.Error())
 	}
-	return res, nil
 }
 
 // broken is the rest of a body that broke off.
@@ -82,6 +140,9 @@ func (w *watch) check(method string, u *url.URL, res *http.Response, body []byte
 	w.held++
 	w.mu.Unlock()
 	if doc != nil && doc.check(method, u, res.StatusCode, res.Header, body) == nil {
+		if res.StatusCode < 300 {
+			w.note(doc, method, u)
+		}
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -93,7 +154,11 @@ func (w *watch) check(method string, u *url.URL, res *http.Response, body []byte
 	w.mu.Lock()
 	w.documents[base] = doc
 	w.mu.Unlock()
-	return doc.check(method, u, res.StatusCode, res.Header, body)
+	err = doc.check(method, u, res.StatusCode, res.Header, body)
+	if err == nil && res.StatusCode < 300 {
+		w.note(doc, method, u)
+	}
+	return err
 }
 
 // asker is the test that sent the request, by the stack: the transport is called on its goroutine.

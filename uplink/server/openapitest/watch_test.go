@@ -29,7 +29,7 @@ func TestAnswersAreHeldAgainstTheDocument(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer s.Close()
-	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}}
+	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}, asked: map[string]map[string]bool{}}
 	for _, c := range []struct {
 		path   string
 		code   int
@@ -60,4 +60,8 @@ func TestAnswersAreHeldAgainstTheDocument(t *testing.T) {
 		require.Contains(t, told, c.wrong)
 		require.Contains(t, told, t.Name()+": GET ")
 	}
+	var table strings.Builder
+	w.table(&table)
+	require.Equal(t, "| GET | /api/v3.0/cameras | "+t.Name()+" |\n| GET | /api/v3.0/cameras | q | "+t.Name()+" |\n",
+		table.String())
 }
