@@ -162,9 +162,6 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data",
-		c.place())
-
 	if book.announce != nil {
 		// It ends after the last request is answered: that may be an event too.
 		printing, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -198,6 +195,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 			return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg, book.file(), log), log), admin, "", "", log)
 		})
 	}
+	// Last, since whoever waits for it may run a command at once.
+	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data",
+		c.place())
 	if stream != nil {
 		g.Go(func() error { return stream.Run(ctx) })
 	}
