@@ -27,7 +27,9 @@ func madeBelow(t *testing.T, folders ...string) map[string]bool {
 	made := map[string]bool{}
 	constants := map[string]string{"TypeMotion": vms.TypeMotion, "TypeMotionInRegion": vms.TypeMotionInRegion,
 		"TypeTamper":       vms.TypeTamper,
-		"TypeDeviceStatus": vms.TypeDeviceStatus}
+		"TypeDeviceStatus": vms.TypeDeviceStatus, "TypeLineCross": vms.TypeLineCross,
+		"TypeIntrusion": vms.TypeIntrusion,
+		"TypeLoiter":    vms.TypeLoiter}
 	note := func(n ast.Node) bool {
 		name := ""
 		switch n := n.(type) {

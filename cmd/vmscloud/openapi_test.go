@@ -74,7 +74,8 @@ func TestEveryArgumentIsTaken(t *testing.T) {
 	token := c.bearer("asu@a.org")
 	const from, to = "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"
 	needed := map[string]url.Values{
-		"events":                  {"actor": {"camera:cam-a"}, "startTimestamp__gte": {from}, "startTimestamp__lte": {to}},
+		"events": {"actor": {"camera:cam-a"}, "startTimestamp__gte": {from},
+			"startTimestamp__lte": {to}},
 		"events:listRecentByType": {"actor": {"camera:cam-a"}, "type__in": {"vms.motionDetectionEvent.v1"}},
 		"events:listFieldValues":  {"actor": {"camera:cam-a"}},
 		"eventMetrics": {"actor": {"camera:cam-a"}, "eventType": {"vms.motionDetectionEvent.v1"},

@@ -21,13 +21,18 @@ func TestProgramsOfOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", ""))
 	s.startBridge()
-	until(t, 90*time.Second, "a motion at the service", func() bool { return len(s.events("gate", vms.TypeMotion)) > 0 })
+	until(t, 90*time.Second, "a motion at the service",
+		func() bool { return len(s.events("gate", vms.TypeMotion)) > 0 })
 	const micro = "2006-01-02T15:04:05.000000+00:00"
 	from, to := time.Now().UTC().Add(-time.Hour).Format(micro), time.Now().UTC().Add(time.Hour).Format(micro)
 	list := "/api/v3.0/events?actor=camera:gate&pageSize=1&startTimestamp__gte="
 	for _, at := range []struct{ base, token string }{{s.service, s.token}, {s.local, lanToken}} {
 		bearer := []string{"Authorization", "Bearer " + at.token}
 		basic := []string{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("ha:"+at.token))}
+		until(t, 60*time.Second, "a picture, at the service through the tunnel", func() bool {
+			code, _, _ := get(t, at.base+vms.PathLiveImage+"?deviceId=gate", at.token)
+			return code == http.StatusOK
+		})
 		for _, c := range []struct {
 			name, method, path string
 			header             []string
@@ -37,8 +42,8 @@ func TestProgramsOfOthers(t *testing.T) {
 		}{
 			{"Python, plus as it is", "GET", list + from + "&endTimestamp__lte=" + to, bearer, "", 200,
 				"application/json", `"totalSize"`},
-			{"Python, quoted", "GET", list + url.QueryEscape(from) + "&endTimestamp__lte=" + url.QueryEscape(to), bearer, "",
-				200, "application/json", vms.TypeMotion},
+			{"Python, quoted", "GET", list + url.QueryEscape(from) + "&endTimestamp__lte=" + url.QueryEscape(to), bearer,
+				"", 200, "application/json", vms.TypeMotion},
 			{"Python, without an offset", "GET", list + from[:26] + "&endTimestamp__lte=" + to, bearer, "", 400,
 				"application/json", "with an offset, such as"},
 			{"Python, other names of types", "GET", list + from + "&startTimestamp__lte=" + to +
@@ -55,22 +60,23 @@ func TestProgramsOfOthers(t *testing.T) {
 				"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers",
 				"authorization,traceparent,x-requested-with"}, "", 204, "", ""},
 			{"a page, a slash at the end", "GET", "/api/v3.0/cameras/?include=status&include=tags",
-				append([]string{"Origin", "https://app.example", "X-Requested-With", "XMLHttpRequest"}, bearer...), "", 200,
-				"application/json", `"tags":[]`},
+				append([]string{"Origin", "https://app.example", "X-Requested-With", "XMLHttpRequest"}, bearer...), "",
+				200, "application/json", `"tags":[]`},
 			{"a page, where the paths are", "GET", "/.well-known/oauth-authorization-server", nil, "", 200,
 				"application/json; charset=utf-8", `"token_endpoint"`},
-			{"a page, a token that has ended", "GET", "/api/v3.0/users/self", []string{"Authorization", "Bearer x"}, "", 401,
-				"application/json", `"unauthenticated"`},
+			{"a page, a token that has ended", "GET", "/api/v3.0/users/self", []string{"Authorization", "Bearer x"},
+				"", 401, "application/json", `"unauthenticated"`},
 			{"Home Assistant, asked first", "GET", "/snapshot/gate.jpg", nil, "", 401, "text/plain; charset=utf-8", ""},
 			{"Home Assistant, basic", "GET", "/snapshot/gate.jpg", basic, "", 200, "image/jpeg", "\xff\xd8\xff"},
 			{"Home Assistant, head", "HEAD", "/snapshot/gate.jpg", basic, "", 200, "image/jpeg", ""},
 			{"curl, a form by mistake", "POST", "/api/v3.0/events",
 				append([]string{"Content-Type", "application/x-www-form-urlencoded"}, bearer...), "{}", 0,
 				"application/json", `"details"`},
-			{"curl, an empty list", "GET", list + "1999-01-01T00:00Z&endTimestamp__lte=1999-01-02T00:00:00.5%2B01:30", bearer,
-				"", 200, "application/json", `{"results":[],"nextPageToken":"","prevPageToken":"","totalSize":0}`},
+			{"curl, an empty list", "GET", list + "1999-01-01T00:00Z&endTimestamp__lte=1999-01-02T00:00:00.5%2B01:30",
+				bearer, "", 200, "application/json", `{"results":[],"nextPageToken":"","prevPageToken":"","totalSize":0}`},
 			{"curl, a wrong path", "GET", "/api/v3.0/camera", bearer, "", 404, "application/json", `"endpointNotFound"`},
-			{"curl, a wrong method", "DELETE", "/api/v3.0/cameras/gate", bearer, "", 405, "application/json", "GET, PATCH"},
+			{"curl, a wrong method", "DELETE", "/api/v3.0/cameras/gate", bearer, "", 405,
+				"application/json", "GET, PATCH"},
 		} {
 			r, err := http.NewRequestWithContext(t.Context(), c.method, at.base+c.path, strings.NewReader(c.body))
 			require.NoError(t, err)
