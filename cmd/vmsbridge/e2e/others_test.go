@@ -42,8 +42,9 @@ func TestProgramsOfOthers(t *testing.T) {
 		}{
 			{"Python, plus as it is", "GET", list + from + "&endTimestamp__lte=" + to, bearer, "", 200,
 				"application/json", `"totalSize"`},
-			{"Python, quoted", "GET", list + url.QueryEscape(from) + "&endTimestamp__lte=" + url.QueryEscape(to), bearer,
-				"", 200, "application/json", vms.TypeMotion},
+			{"Python, quoted", "GET",
+				list + url.QueryEscape(from) + "&endTimestamp__lte=" + url.QueryEscape(to), bearer, "", 200,
+				"application/json", vms.TypeMotion},
 			{"Python, without an offset", "GET", list + from[:26] + "&endTimestamp__lte=" + to, bearer, "", 400,
 				"application/json", "with an offset, such as"},
 			{"Python, other names of types", "GET", list + from + "&startTimestamp__lte=" + to +
