@@ -134,6 +134,7 @@ func (b *browser) looks(name string) {
 			b.do(chromedp.EmulateViewport(width, 800))
 			ask[bool](b, `document.documentElement.style.colorScheme = "`+scheme+`", new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 			require.Empty(b.t, ask[[]string](b, plain), "%s, %d pixels wide, %s", name, width, scheme)
+			require.Empty(b.t, b.axe(), "axe-core: %s, %d pixels wide, %s", name, width, scheme)
 			if dir := os.Getenv("VMS_SCREENSHOTS"); dir != "" {
 				picture, err := chromedp.Run(b, chromedp.FullScreenshot(90))
 				require.NoError(b.t, err)
@@ -143,6 +144,20 @@ func (b *browser) looks(name string) {
 		}
 	}
 	b.do(chromedp.EmulateViewport(1280, 800))
+}
+
+// axe is what axe-core has to say against the view, where VMS_AXE names its axe.min.js:
+// CONTRIBUTING says where to get it.
+func (b *browser) axe() []string {
+	b.t.Helper()
+	path := os.Getenv("VMS_AXE")
+	if path == "" {
+		return nil
+	}
+	program, err := os.ReadFile(path)
+	require.NoError(b.t, err)
+	ask[bool](b, string(program)+"\n;true")
+	return ask[[]string](b, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 160) + " " + n.failureSummary)))`)
 }
 
 // TestThePage: someone on the LAN signs in with a browser, by a token and as a user, and sees the
