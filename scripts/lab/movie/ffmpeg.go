@@ -92,6 +92,9 @@ func scaling(o Options) []string {
 }
 
 func encoder(o Options, rate int) []string {
+	if o.Coding != "" {
+		return strings.Fields(o.Coding)
+	}
 	gop := o.GOP
 	if gop == 0 {
 		gop = 2 * max(rate, 10)

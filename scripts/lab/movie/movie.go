@@ -38,7 +38,10 @@ type Options struct {
 	GOP           int // pictures from keyframe to keyframe; 0 means two seconds
 	BFrames       int // between two references
 	Bitrate       int // kbit/s of H.264 and H.265; 0 means constant quality
-	MinQP         int // the finest quantiser of H.264 and H.265; 0 means the encoder\'s
+	MinQP         int // the finest quantiser of H.264 and H.265; 0 means the encoder's
+	// Coding is ffmpeg's own words for how to encode, in place of all that the fields above say but
+	// Codec, Width, Height and Rate.
+	Coding string
 	// FFmpeg is the program to run; "" means ffmpeg.
 	FFmpeg string
 }

@@ -44,6 +44,7 @@ type flags struct {
 	GOP         int      `name:"gop" help:"Pictures from keyframe to keyframe; default two seconds."`
 	BFrames     int      `name:"bframes" help:"B-frames between references."`
 	Bitrate     int      `help:"kbit/s of H.264 and H.265 (of the main stream); default constant quality."`
+	Coding      string   `placeholder:"ARGUMENTS" help:"Arguments of ffmpeg that say how to encode, in place of --gop, --bframes and --bitrate."`
 	Seed        uint64   `default:"1" help:"Seed of the scene: what its parts leave open, and the noise."`
 	Length      int      `placeholder:"SECONDS" help:"Length of the scene's loop; default 30."`
 	User        string   `help:"User name to ask for."`
@@ -169,7 +170,8 @@ func (f *flags) sized(ctx context.Context, size string, main bool) (*movie.Movie
 }
 
 func (f *flags) movie(ctx context.Context, w, h int, main bool) (*movie.Movie, string, error) {
-	o := movie.Options{Codec: f.Codec, Width: w, Height: h, Rate: f.FPS, GOP: f.GOP, BFrames: f.BFrames}
+	o := movie.Options{Codec: f.Codec, Width: w, Height: h, Rate: f.FPS, GOP: f.GOP, BFrames: f.BFrames,
+		Coding: f.Coding}
 	if main {
 		o.Bitrate = f.Bitrate
 	}
