@@ -122,7 +122,13 @@ func (w *Watch) resize(width, height int) {
 // a larger step backwards or a pause of some seconds acts as Gap; another picture size too, and
 // what is known of the view is forgotten with it. The changes are in the order in which to report
 // them, and valid until the next call of a method.
-func (w *Watch) Step(p motion.Picture) []Change {
+func (w *Watch) Step(p motion.Picture) []Change { return w.step(p, true) }
+
+// Glance is Step for a picture that is one of few: those between were not looked at, because
+// nothing happened. It says nothing about whether the source is frozen.
+func (w *Watch) Glance(p motion.Picture) []Change { return w.step(p, false) }
+
+func (w *Watch) step(p motion.Picture, each bool) []Change {
 	w.changes = w.changes[:0]
 	if p.Width <= 0 || p.Height <= 0 || p.Stride < p.Width || p.Width > 1<<16 || p.Height > 1<<16 ||
 		len(p.Luma) < (p.Height-1)*p.Stride+p.Width {
@@ -144,7 +150,10 @@ func (w *Watch) Step(p motion.Picture) []Change {
 	}
 	w.wall = p.Time
 	w.at += dt
-	frozen, since := w.still.step(p, dt)
+	frozen, since := w.still.frozen, w.still.since
+	if each {
+		frozen, since = w.still.step(p, dt)
+	}
 	if d := w.at - w.lookAt; w.grid.usable() && (d >= lookEvery-dt/2 || !w.now.begun) {
 		w.lookAt = w.at
 		w.look(p, min(d, 2*time.Second))
@@ -168,6 +177,9 @@ func (w *Watch) Step(p motion.Picture) []Change {
 func (w *Watch) Doubt() (since time.Time, ok bool) {
 	return w.doubt.since, w.open == None && w.doubt.weight > 0 && w.doubt.calm == 0
 }
+
+// Unsure tells whether a span is open, or may turn out to have begun.
+func (w *Watch) Unsure() bool { return w.open != None || w.doubt.weight > 0 }
 
 // Open is the reason of the open span, None if there is none, and the time of the last picture that
 // was not as before.
