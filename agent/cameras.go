@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/pipeline"
@@ -16,6 +18,7 @@ func (a *Agent) watchCameras(imageBase string) error {
 	d := pipeline.Deps{Now: a.clock.Now, Ring: a.archive.Stills, Out: a.archive.Events, Pool: a.pool, Metrics: metrics,
 		Cameras: streams, Log: a.log,
 		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase,
+		Gate: a.cfg().Decode.Gate, Economy: a.cfg().Decode.Economy,
 		Resume: a.archive.Resume, Stays: a.stays}
 	var create func(configs.Camera) (*pipeline.Pipeline, error)
 	if own := a.opts.pipeline; own != nil {
@@ -50,6 +53,20 @@ func (a *Agent) Cameras() []vms.Camera {
 	}
 	return out
 }
+
+// stillBefore has a still kept of the newest picture of a camera before t, if that waits undecoded.
+func (a *Agent) stillBefore(ctx context.Context, camera string, t time.Time) {
+	p, ok := a.pipelines()[camera]
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, heldPatience)
+	defer cancel()
+	p.Before(ctx, a.clock.Back(t))
+}
+
+// heldPatience is how long a question for an image may wait for pictures that are not decoded yet.
+const heldPatience = time.Second
 
 // pipelines are those of now, by camera; none before there are any.
 func (a *Agent) pipelines() map[string]*pipeline.Pipeline {

@@ -66,6 +66,9 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 	}
 	s.Stuck = p.Stuck(time.Now())
 	s.Losing, s.MainRefused = p.Losing(), p.MainRefused()
+	if share, why, ok := p.Undecoded(); ok && s.Online {
+		s.Undecoded, s.DecodesAll = share, why.Text()
+	}
 	if l, ok := a.pool.Load(c.ID); ok {
 		s.Decoding = &health.Load{Processor: l.Use, Share: l.Budget, Stage: l.Stage.String(),
 			Since: a.clock.True(l.Since), Alone: l.Stage != codec.Shared,

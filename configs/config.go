@@ -214,6 +214,13 @@ type Decode struct {
 	Isolation string `yaml:"isolation"`
 	// CamerasPerProcess is how many cameras share a decoder process. 1 to 64, default 4.
 	CamerasPerProcess int `yaml:"cameras_per_process"`
+	// Gate leaves groups of pictures undecoded in which nothing moves, where the sizes of the
+	// pictures would show even something small; default true. Streams in which they would not are
+	// decoded in full.
+	Gate bool `yaml:"gate"`
+	// Economy leaves groups undecoded whose keyframes show the same, whatever the sizes of the
+	// pictures between: what is visible for less than the time between two keyframes may be missed.
+	Economy bool `yaml:"economy"`
 	// Libraries are folders that are searched for libavcodec before the system's. Absolute after
 	// Load.
 	Libraries []string `yaml:"libraries"`

@@ -41,7 +41,7 @@ func (a *API) handlers() error {
 	a.unsubscribe = o.Archive.Journal.Subscribe(a.feed.Publish)
 	a.v3, err = server.New(server.Options{Directory: a.users.directory(),
 		Events:  server.Own{OwnStore: o.Archive.Journal},
-		Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring, o.Config, o.CameraStates},
+		Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring, o.Config, o.CameraStates, o.StillBefore},
 		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound,
 		BaseURL: o.BaseURL, Feed: a.feed,
 		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})

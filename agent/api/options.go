@@ -26,6 +26,9 @@ type Options struct {
 	CameraStates func() []health.Camera
 	// Watch has a camera make stills often until a time, since somebody looks.
 	Watch func(camera string, until time.Time)
+	// StillBefore has a still kept of the newest picture before t, where that waits undecoded. It
+	// may take a second.
+	StillBefore func(ctx context.Context, camera string, t time.Time)
 	// Reload reads the configuration anew; what it returns is sent as JSON.
 	Reload func(ctx context.Context) (any, error)
 	// Setup changes the cameras of the configuration, for the page.

@@ -146,20 +146,31 @@ func (i images) lasting(camera string, from time.Time) (server.Gap, bool) {
 	return server.Gap{}, false
 }
 
+// heldAtMost is how old a picture may be that waits undecoded, with time to spare.
+const heldAtMost = time.Minute
+
 // images are the ring of stills as the interface asks for it.
 type images struct {
 	ring   *stills.Ring
 	config func() *configs.Config
 	states func() []health.Camera
+	before func(ctx context.Context, camera string, t time.Time) // as Options.StillBefore
 }
 
 var ops = map[string]stills.Op{vms.OpBefore: stills.Before, vms.OpAtOrBefore: stills.AtOrBefore, vms.OpAt: stills.At,
 	vms.OpAtOrAfter: stills.AtOrAfter, vms.OpAfter: stills.After}
 
-func (i images) Image(_ context.Context, q server.ImageQuery) (server.Image, error) {
+func (i images) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
 	kind, err := stills.ParseKind(q.Kind)
 	if err != nil {
 		return server.Image{}, err
+	}
+	switch {
+	case time.Since(q.Time) > heldAtMost:
+	case q.Op == vms.OpBefore:
+		i.before(ctx, q.Camera, q.Time)
+	case q.Op == vms.OpAtOrBefore:
+		i.before(ctx, q.Camera, q.Time.Add(time.Millisecond)) // the pictures' times are in whole ones
 	}
 	s, err := i.ring.Find(q.Camera, kind, ops[q.Op], q.Time)
 	if none := (*stills.NoneError)(nil); errors.As(err, &none) {

@@ -14,6 +14,38 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
+// Before an image of a moment that may wait undecoded is looked for, it is asked for; the newest
+// still before a moment may be of that very moment where it says so.
+func TestImagesAskForWhatIsHeld(t *testing.T) {
+	ring, err := stills.Open(t.TempDir(), stills.Options{MaxBytes: 16 << 20, SegmentBytes: 1 << 20})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ring.Close()) }()
+	now := time.Now().Truncate(time.Millisecond)
+	var asked []time.Time
+	i := images{ring, nil, nil, func(_ context.Context, camera string, t time.Time) {
+		asked = append(asked, t)
+		if camera == "gate" && len(asked) == 1 {
+			_ = ring.Append(stills.Still{Camera: camera, Kind: stills.Preview, Time: now, JPEG: []byte{0xff, 0xd8}})
+		}
+	}}
+	for _, c := range []struct {
+		op    string
+		at    time.Time
+		found bool
+	}{
+		{vms.OpAtOrBefore, now, true}, {vms.OpBefore, now, false}, {vms.OpAtOrAfter, now, true},
+		{vms.OpBefore, now.Add(-time.Hour), false},
+	} {
+		img, err := i.Image(t.Context(), server.ImageQuery{Camera: "gate", Kind: vms.ImagePreview, Op: c.op,
+			Time: c.at})
+		require.Equal(t, c.found, err == nil, "%s: %v", c.op, err)
+		if c.found {
+			require.WithinDuration(t, now, img.Time, 0)
+		}
+	}
+	require.Equal(t, []time.Time{now.Add(time.Millisecond), now}, asked, "nothing is held for an hour, nor asked after")
+}
+
 // Stills that follow each other closely are one interval; no more are looked for than are wanted,
 // and what is listed of them is whole.
 func TestRecordedIntervals(t *testing.T) {
@@ -29,7 +61,8 @@ func TestRecordedIntervals(t *testing.T) {
 	cfg := &configs.Config{}
 	cfg.Stills.PreviewInterval = 2 * time.Second
 	var states []health.Camera
-	i := images{ring, func() *configs.Config { return cfg }, func() []health.Camera { return states }}
+	i := images{ring, func() *configs.Config { return cfg }, func() []health.Camera { return states },
+		func(context.Context, string, time.Time) {}}
 	recorded := func(ctx context.Context, from, most int) ([]server.Interval, error) {
 		list, _, err := i.Recorded(ctx, "", "gate", vms.ImagePreview, at(from), at(1000), most)
 		return list, err

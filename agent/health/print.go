@@ -111,6 +111,13 @@ func (p *page) cameras(list []Camera) {
 		if c.Reason != "" {
 			p.line("  %s: %s", c.ID, c.Reason)
 		}
+		switch {
+		case c.DecodesAll != "":
+			p.line("  %s: all of its pictures are decoded: %s", c.ID, c.DecodesAll)
+		case c.Undecoded > 0:
+			p.line("  %s: %.0f %% of its pictures were left undecoded in the last minute: nothing moves", c.ID,
+				100*c.Undecoded)
+		}
 		if d := c.Decoding; d != nil && d.Alone {
 			p.line("  %s: decoded %s since %s; it takes %.0f %% of a processor", c.ID, d.Stage, at(d.Since),
 				100*d.Processor)

@@ -111,6 +111,10 @@ type Camera struct {
 	Stuck     bool      `json:"stuck,omitempty"`
 	Decoding  *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
 	Losing    float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
+	// Undecoded is the share of its access units that stayed undecoded in the last minute, since
+	// nothing moves in them; DecodesAll says why it is none now.
+	Undecoded  float64 `json:"undecoded,omitempty"`
+	DecodesAll string  `json:"decodesAll,omitempty"`
 	// MainRefused is why the full-resolution stream, of a camera that has another one for motion,
 	// cannot be decoded.
 	MainRefused string    `json:"mainRefused,omitempty"`

@@ -27,7 +27,8 @@ func TestPrint(t *testing.T) {
 			Restart: []string{"api.listen"}},
 		Cameras: []Camera{{ID: "gate", Name: "Gate", State: "online", Online: true, Since: at0(30 * time.Second),
 			Codec: "h264", Width: 640, Height: 360, Transport: "tcp", Preview: at0(3 * time.Second),
-			Main: at0(time.Hour)},
+			Main: at0(time.Hour), Undecoded: 0.9312},
+			{ID: "door", State: "online", Online: true, Undecoded: 0.1, DecodesAll: "something moves"},
 			{ID: "yard", Name: "Yard", State: "unreachable", Reason: "No route.", Since: at0(3 * time.Hour),
 				Tampered: "covered"}},
 		Service: &Link{URL: "https://h", Tunnel: "up", SignedIn: true},
@@ -54,6 +55,8 @@ func TestPrint(t *testing.T) {
 	for _, line := range []string{"bridge    b (Gate), version 1, linux/arm64",
 		"runs      since 2026-10-30T10:00:00Z (2d ago), process 7", "disk      5 MB free of 31 GB at /data",
 		"          waits for a restart: api.listen", "          x.yaml:1:1: y: z", "  yard: No route.",
+		"  gate: 93 % of its pictures were left undecoded in the last minute: nothing moves",
+		"  door: all of its pictures are decoded: something moves",
 		"service   https://h: takes events; tunnel up", "outbox    3 waiting, 2 parked, the oldest since 3d ago",
 		"stills    9, 2.0 GB of 4.0 GB", "decoders  H.264 libavcodec 59; H.265 missing; JPEG libjpeg",
 		"confined by seccomp; missing: Landlock (this kernel has none)"} {

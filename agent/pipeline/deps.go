@@ -23,6 +23,8 @@ type Deps struct {
 	Pace    *Pace  // of the stills; may be set anew at any time
 	Version string // of the program, for the events
 	Base    string // of image addresses
+	Gate    bool   // groups of pictures stay undecoded where their sizes show that nothing moves
+	Economy bool   // the same where the keyframes around them show the same, whatever their sizes
 	// Resume is the state in which a camera was when the bridge stopped, given once. later says
 	// that it is not known yet; only one who waits is told so. Nil: none is known.
 	Resume func(camera string, waits bool) (r Resumed, ok, later bool)

@@ -14,6 +14,8 @@ type Metrics struct {
 	damaged            *prometheus.CounterVec   // camera
 	unitsDropped       *prometheus.CounterVec   // camera
 	unitsSkipped       *prometheus.CounterVec   // camera
+	unitsUndecoded     *prometheus.CounterVec   // camera
+	decodesAll         *prometheus.GaugeVec     // camera, reason
 	decodeFailures     *prometheus.CounterVec   // camera
 	spans              *prometheus.CounterVec   // camera, type
 	stills             *prometheus.CounterVec   // camera, kind
@@ -41,6 +43,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"Access units dropped before the decoder, because it was behind."),
 		unitsSkipped: perCamera("access_units_skipped_total",
 			"Access units not decoded, because the camera takes more than its share of decoding time."),
+		unitsUndecoded: perCamera("access_units_undecoded_total",
+			"Access units not decoded, because they show that nothing moves."),
+		decodesAll: f.NewGaugeVec(prometheus.GaugeOpts{Name: "vmsbridge_agent_decodes_all",
+			Help: "1 for the reason why all access units of a camera are decoded; none: those in which nothing " +
+				"moves are not."}, []string{"camera", "reason"}),
 		decodeFailures: perCamera("decode_failures_total", "Access units that could not be decoded."),
 		spans:          perCamera("spans_total", "Spans that began.", "type"),
 		crossings: perCamera("line_crossings_total", "Things that crossed a line of the camera, by direction.", "line",
@@ -86,7 +93,8 @@ func (m *Metrics) begin(c configs.Camera) {
 			}
 		}
 	}
-	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures,
+	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.unitsUndecoded,
+		m.decodeFailures,
 		m.stillFailures, m.withheld} {
 		v.WithLabelValues(camera)
 	}
@@ -97,7 +105,7 @@ func (m *Metrics) begin(c configs.Camera) {
 func (m *Metrics) Forget(camera string) {
 	of := prometheus.Labels{"camera": camera}
 	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped,
-		m.unitsSkipped, m.decodeFailures, m.spans, m.crossings, m.stills,
+		m.unitsSkipped, m.unitsUndecoded, m.decodesAll, m.decodeFailures, m.spans, m.crossings, m.stills,
 		m.stillFailures, m.detect, m.tamper, m.tampered, m.withheld} {
 		v.DeletePartialMatch(of)
 	}

@@ -10,7 +10,6 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/supervisor"
-	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -81,7 +80,9 @@ func (p *Pipeline) work(ctx context.Context) error {
 				p.idle(p.deps.Now())
 			}
 		case it.status != nil:
-			p.status(*it.status)
+			p.status(ctx, *it.status)
+		case it.wish != nil:
+			p.grant(ctx, it.wish)
 		default:
 			p.unit(ctx, it.unit)
 		}
@@ -90,8 +91,11 @@ func (p *Pipeline) work(ctx context.Context) error {
 }
 
 // status handles a change of the camera's state, in its place between the access units.
-func (p *Pipeline) status(s camera.Status) {
+func (p *Pipeline) status(ctx context.Context, s camera.Status) {
 	if s.State != camera.Online && s.State != camera.Connecting {
+		if p.gate.holds() {
+			p.release(ctx, Damaged)
+		}
 		p.gap()
 		p.lostWhy = s.Reason
 	}
@@ -100,92 +104,33 @@ func (p *Pipeline) status(s camera.Status) {
 	}
 }
 
-// unit decodes one access unit.
+// unit takes one access unit: it is decoded, or held in a group that stays undecoded.
 func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 	if u.NewStream || p.decoder == nil {
-		p.begin(u)
+		p.begin(ctx, u)
 	}
-	if p.waitKey && !u.RandomAccess {
-		p.deps.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
+	p.undecoded.count(1, 0)
+	if p.gate.holds() && p.hold(ctx, u) {
 		return
 	}
-	if !p.decoder.Wants(u.RandomAccess) {
-		p.waitKey = true
-		p.deps.Metrics.unitsSkipped.WithLabelValues(p.cfg.ID).Inc()
-		return
-	}
-	p.waitKey = false
-	p.marks.Add(u)
-	p.decoder.LumaFrom(p.pace.From(u.Time).UnixMicro())
-	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())
-	if err != nil {
-		if ctx.Err() == nil {
-			p.decodeFailed(err)
-		}
-		return
-	}
-	p.recorder.Came(len(pictures))
-	for _, pic := range pictures {
-		p.picture(ctx, pic)
-		p.recorder.Seen(ctx)
-	}
+	p.feed(ctx, u)
 }
 
 // begin opens a decoder for a new stream.
-func (p *Pipeline) begin(u camera.AccessUnit) {
+func (p *Pipeline) begin(ctx context.Context, u camera.AccessUnit) {
+	if p.gate.holds() {
+		p.release(ctx, Learning)
+	}
 	if p.decoder != nil {
 		p.decoder.Close()
 	}
+	p.gate = gate{enabled: p.deps.Gate || p.deps.Economy, economy: p.deps.Economy}
 	p.gap()
 	format := codec.Format(u.Codec)
 	p.decoder = p.deps.Pool.Open(p.cfg.ID, format, LumaPixels)
 	p.recorder.Lost()
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
-}
-
-// picture looks at one decoded picture.
-func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
-	t := time.UnixMicro(pic.PTS).UTC()
-	if p.marks.Damaged(pic.PTS) {
-		p.deps.Metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
-		return
-	}
-	p.arrived(t)
-	if len(pic.Luma) == 0 || !p.pace.Due(t) {
-		return
-	}
-	if p.counters == nil {
-		p.counters = p.deps.Metrics.of(p.cfg.ID)
-	}
-	began := time.Now()
-	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
-	res := p.detector.Step(look)
-	p.counters.detect.Observe(time.Since(began).Seconds())
-	p.counters.pictures.Inc()
-
-	p.recorder.pace = p.deps.Pace.of(p.cfg)
-	// Stills first: whoever hears of the event may ask for its image at once.
-	p.recorder.Picture(ctx, pic, t, res)
-	if p.main != nil {
-		if ok, start := firstBegan(res.Changes); ok {
-			p.main.Want(start)
-			p.recorder.lastMain = start
-		} else if res.Moving && due(t, p.recorder.lastMain, p.recorder.pace.main) {
-			p.main.Want(t)
-			p.recorder.lastMain = t
-		}
-	}
-	p.report(res.Changes)
-	if res.Moving {
-		for key, s := range p.spans {
-			if last, open := p.detector.Last(key); open && key != viewKey {
-				p.deps.Out.Touch(s.ID, last)
-			}
-		}
-	}
-	p.guardLines(ctx, pic, look)
-	p.guardView(ctx, pic, look)
 }
 
 // gap ends what is open, because the stream was lost or another one begins.
@@ -195,49 +140,11 @@ func (p *Pipeline) gap() {
 	p.gapView()
 }
 
-// arrived notes that a picture came that can be used: the camera is there, and a gap has ended.
-// (One that is damaged says nothing: a camera that sends no other is in trouble, and its source
-// says so.)
-func (p *Pipeline) arrived(t time.Time) {
-	if p.lostWhy != "" {
-		if err := p.deps.Ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
-			p.log.Debug("note a gap", "error", err)
-		}
-		p.lostWhy = ""
-	}
-	p.lastSeen = t
-	p.presence.Set(camera.Online, t)
-	if d := t.Sub(p.aliveAt); d < 0 || d >= aliveEvery {
-		p.aliveAt = t
-		p.presence.Alive(t)
-	}
-	p.setTrouble(camera.Status{})
-}
-
 // idle notes, while no picture comes, that the camera is still away: what ends this may be a power
 // cut.
 func (p *Pipeline) idle(now time.Time) {
 	if p.presence.now.connection != camera.Online.Connection() {
 		p.presence.Alive(now)
-	}
-}
-
-// report makes events of the detector's changes.
-func (p *Pipeline) report(changes []motion.Change) {
-	for _, c := range changes {
-		ev := p.author.Motion(c)
-		if p.withhold(c, ev) {
-			continue
-		}
-		switch c.Kind {
-		case motion.Began:
-			p.began(c.Region, ev)
-		case motion.Ended:
-			delete(p.spans, c.Region)
-			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region",
-				c.Region)
-			p.deps.Out.Put(ev)
-		}
 	}
 }
 

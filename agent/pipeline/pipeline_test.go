@@ -153,7 +153,7 @@ func TestCameraWithDamagedPicturesOnlyIsNotOnline(t *testing.T) {
 	units := film(t, camera.MJPEG, 0)
 	b.setState(camera.Status{State: camera.Online})
 	b.unit(t.Context(), units[0])
-	b.status(camera.Status{State: camera.NoKeyframe, Reason: "no keyframe", Since: at(50)})
+	b.status(t.Context(), camera.Status{State: camera.NoKeyframe, Reason: "no keyframe", Since: at(50)})
 	for _, u := range units[1:5] {
 		u.Damaged = true
 		b.unit(t.Context(), u)
@@ -186,7 +186,7 @@ func TestDecoderTroubleIsSaidOnceAndPasses(t *testing.T) {
 
 func TestAnOutageIsNotedWhileItLasts(t *testing.T) {
 	b := newBench(t, nil)
-	b.status(camera.Status{State: camera.Unreachable, Reason: "no answer", Since: at(0)})
+	b.status(t.Context(), camera.Status{State: camera.Unreachable, Reason: "no answer", Since: at(0)})
 	b.idle(at(60_000))
 	id := b.events(t)[0].ID
 	require.Equal(t, at(60_000), b.diary.touched[id], "after a crash the outage would end where it began")
@@ -217,7 +217,7 @@ func TestSpansKeepTheirOrderWhenTheClockStepsBack(t *testing.T) {
 		u.NewStream = i == 0
 		b.unit(t.Context(), u)
 	}
-	b.status(camera.Status{State: camera.Disconnected, Reason: "away", Since: at(11_000).Add(-time.Hour)})
+	b.status(t.Context(), camera.Status{State: camera.Disconnected, Reason: "away", Since: at(11_000).Add(-time.Hour)})
 	b.close()
 	motions := 0
 	for _, ev := range b.events(t) { // checks that none ends before it starts

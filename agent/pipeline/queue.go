@@ -15,11 +15,21 @@ const (
 )
 
 // item is what a camera's source hands to its pipeline, in order: an access unit or a change of
-// state.
+// state; or a wish, of whoever else.
 type item struct {
 	unit   camera.AccessUnit
 	status *camera.Status
+	wish   *heldWish
 }
+
+// heldWish is a wish for the still of a moment that may lie in a held group.
+type heldWish struct {
+	before time.Time
+	done   chan struct{} // closed when it was looked after
+}
+
+// waits tells whether the item stays when access units are dropped.
+func (i item) waits() bool { return i.status != nil || i.wish != nil }
 
 // queue stands between the RTSP reader, which must never wait, and the decoder, which may. When the
 // decoder falls behind, all waiting access units are dropped and counted, and the stream goes on at
@@ -33,7 +43,7 @@ type queue struct {
 	skipping bool // until the next random access point
 	anew     bool // a unit that began a new stream was dropped: the next one takes its place
 	dropped  uint64
-	lately   [recentSlots]slot
+	lately   lately
 	count    func(n int) // told of each drop
 
 	wake chan struct{} // buffered 1: something came
@@ -58,15 +68,15 @@ func (q *queue) handler(state func(camera.Status)) camera.Handler {
 func (q *queue) PutUnit(u camera.AccessUnit) {
 	now := time.Now()
 	q.mu.Lock()
-	q.slotLocked(now).came++
+	q.lately.at(now).came++
 	if q.units >= maxQueuedUnits || q.bytes+len(u.Data) > maxQueuedBytes {
-		q.slotLocked(now).dropped += q.units
+		q.lately.at(now).dropped += q.units
 		q.dropUnitsLocked()
 		q.skipping = true
 	}
 	if q.skipping && !u.RandomAccess {
 		q.dropped++
-		q.slotLocked(now).dropped++
+		q.lately.at(now).dropped++
 		q.count(1)
 		q.mu.Unlock()
 		return
@@ -81,9 +91,12 @@ func (q *queue) PutUnit(u camera.AccessUnit) {
 }
 
 // PutStatus never blocks.
-func (q *queue) PutStatus(s camera.Status) {
+func (q *queue) PutStatus(s camera.Status) { q.put(item{status: &s}) }
+
+// put never blocks. The item is no unit.
+func (q *queue) put(it item) {
 	q.mu.Lock()
-	q.items = append(q.items, item{status: &s})
+	q.items = append(q.items, it)
 	q.mu.Unlock()
 	q.signal()
 }
@@ -98,7 +111,7 @@ func (q *queue) TryGet() (item, bool) {
 	it := q.items[0]
 	q.items[0] = item{}
 	q.items = q.items[1:]
-	if it.status == nil {
+	if !it.waits() {
 		q.units--
 		q.bytes -= len(it.unit.Data)
 	}
@@ -112,43 +125,13 @@ func (q *queue) Dropped() uint64 {
 	return q.dropped
 }
 
-// What came and was dropped lately is counted by slots of time.
-const (
-	slotTime    = 10 * time.Second
-	recentSlots = 6
-)
-
-type slot struct {
-	number        int64 // since 1970
-	came, dropped int
-}
-
-func (q *queue) slotLocked(now time.Time) *slot {
-	number := now.Unix() / int64(slotTime/time.Second)
-	s := &q.lately[number%recentSlots]
-	if s.number != number {
-		*s = slot{number: number}
-	}
-	return s
-}
-
 // Losing is the share of access units dropped in the last minute, if some are dropped again and
 // again; a single time that the decoder was behind does not count.
 func (q *queue) Losing(now time.Time) float64 {
 	const often, much = 3, 0.05
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	oldest := now.Unix()/int64(slotTime/time.Second) - recentSlots
-	came, dropped, times := 0, 0, 0
-	for _, s := range q.lately {
-		if s.number <= oldest {
-			continue
-		}
-		came, dropped = came+s.came, dropped+s.dropped
-		if s.dropped > 0 {
-			times++
-		}
-	}
+	came, dropped, times := q.lately.sum(now)
 	if share := float64(dropped) / float64(max(came, 1)); times >= often && share >= much {
 		return min(share, 1)
 	}
@@ -158,7 +141,7 @@ func (q *queue) Losing(now time.Time) float64 {
 func (q *queue) dropUnitsLocked() {
 	kept := q.items[:0]
 	for _, it := range q.items {
-		if it.status != nil {
+		if it.waits() {
 			kept = append(kept, it)
 		}
 		q.anew = q.anew || it.unit.NewStream

@@ -29,6 +29,11 @@ type Pipeline struct {
 	decoder  *codec.Decoder
 	waitKey  bool
 	marks    marks
+	gate     gate
+	glances  bool                 // the picture that is looked at is one of few
+	lookedAt time.Time            // capture time of the last picture that came by
+	wished   time.Time            // of the picture whose still somebody waits for
+	replayed time.Time            // while a group is decoded again: up to when it was looked at before
 	spans    map[string]vms.Event // those that have begun, by region, viewKey, and those of areas
 	view     view
 	rules    rules
@@ -39,6 +44,8 @@ type Pipeline struct {
 	grumble  complaint
 	counters *counters    // nil before the first picture
 	turned   atomic.Int64 // when work last came round, by time.Now().UnixNano()
+
+	undecoded undecoded
 
 	mu      sync.Mutex // guards all below
 	state   camera.Status
@@ -100,6 +107,11 @@ func (p *Pipeline) Losing() float64 {
 	}
 	return p.queue.Losing(time.Now())
 }
+
+// Undecoded is the share of the camera's access units that stayed undecoded in the last minute, and
+// why all are decoded now, "" if they are not; ok is false before the first keyframe. Safe for
+// concurrent use.
+func (p *Pipeline) Undecoded() (share float64, why Whole, ok bool) { return p.undecoded.now() }
 
 // Turned is when the pipeline's consumer last took something up or found nothing to do, which it
 // does once a minute at least; zero before it runs. Safe for concurrent use.

@@ -35,7 +35,11 @@ func (p *Pipeline) guardView(ctx context.Context, pic codec.Picture, look motion
 		return
 	}
 	began := time.Now()
-	changes := w.Step(look)
+	step := w.Step
+	if p.glances {
+		step = w.Glance
+	}
+	changes := step(look)
 	p.counters.tamper.Observe(time.Since(began).Seconds())
 	_, doubts := w.Doubt()
 	if doubts && !p.view.doubts && due(look.Time, p.view.doubted, doubtStills) {

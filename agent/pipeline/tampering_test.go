@@ -122,7 +122,7 @@ func TestTamperSpansNeverStayOpen(t *testing.T) {
 	}
 	t.Run("stream lost", func(t *testing.T) {
 		b := open(t)
-		b.status(camera.Status{State: camera.Disconnected, Reason: "away", Since: at(29_000)})
+		b.status(t.Context(), camera.Status{State: camera.Disconnected, Reason: "away", Since: at(29_000)})
 		check(t, b)
 	})
 	t.Run("panic", func(t *testing.T) {

@@ -1,0 +1,42 @@
+package pipeline
+
+import "time"
+
+// What came and was dropped lately is counted by slots of time.
+const (
+	slotTime    = 10 * time.Second
+	recentSlots = 6
+)
+
+// lately counts what came, and what of it was dropped, in the last minute. Not safe for concurrent
+// use.
+type lately [recentSlots]slot
+
+type slot struct {
+	number        int64 // since 1970
+	came, dropped int
+}
+
+func (l *lately) at(now time.Time) *slot {
+	number := now.Unix() / int64(slotTime/time.Second)
+	s := &l[number%recentSlots]
+	if s.number != number {
+		*s = slot{number: number}
+	}
+	return s
+}
+
+// sum adds them up; times is in how many slots something was dropped.
+func (l *lately) sum(now time.Time) (came, dropped, times int) {
+	oldest := now.Unix()/int64(slotTime/time.Second) - recentSlots
+	for _, s := range l {
+		if s.number <= oldest {
+			continue
+		}
+		came, dropped = came+s.came, dropped+s.dropped
+		if s.dropped > 0 {
+			times++
+		}
+	}
+	return came, dropped, times
+}

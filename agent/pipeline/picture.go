@@ -1,0 +1,203 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+	"vmsbridge/motion"
+)
+
+// feed decodes one access unit, and looks at the pictures that come out.
+func (p *Pipeline) feed(ctx context.Context, u camera.AccessUnit) {
+	if p.waitKey && !u.RandomAccess {
+		p.deps.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	if !p.decoder.Wants(u.RandomAccess) {
+		p.waitKey = true
+		p.deps.Metrics.unitsSkipped.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	p.waitKey = false
+	pictures, err := p.decode(ctx, u)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.decodeFailed(err)
+		}
+		p.gate.quiet = false
+		return
+	}
+	p.see(ctx, pictures)
+	p.consider(ctx, u, pictures)
+}
+
+// decode decodes a unit. Keyframes come with luma, whatever the pace.
+func (p *Pipeline) decode(ctx context.Context, u camera.AccessUnit) ([]codec.Picture, error) {
+	p.marks.Add(u)
+	from := p.pace.From(u.Time).UnixMicro()
+	if u.RandomAccess && p.gate.enabled {
+		from = math.MinInt64
+	}
+	p.decoder.LumaFrom(from)
+	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())
+	if err == nil {
+		p.recorder.Came(len(pictures))
+	}
+	return pictures, err
+}
+
+// see looks at pictures that came out of the decoder.
+func (p *Pipeline) see(ctx context.Context, pictures []codec.Picture) {
+	for _, pic := range pictures {
+		if p.replayed.IsZero() || time.UnixMicro(pic.PTS).After(p.replayed) {
+			p.picture(ctx, pic)
+			p.lookedAt = time.UnixMicro(pic.PTS)
+		}
+		p.recorder.Seen(ctx)
+	}
+}
+
+// picture looks at one decoded picture.
+func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
+	t := time.UnixMicro(pic.PTS).UTC()
+	if p.marks.Damaged(pic.PTS) {
+		p.deps.Metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	p.arrived(t)
+	if len(pic.Luma) == 0 || !p.pace.Due(t) {
+		return
+	}
+	if p.counters == nil {
+		p.counters = p.deps.Metrics.of(p.cfg.ID)
+	}
+	began := time.Now()
+	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
+	res := p.detector.Step(look)
+	p.counters.detect.Observe(time.Since(began).Seconds())
+	p.counters.pictures.Inc()
+
+	p.recorder.pace = p.deps.Pace.of(p.cfg)
+	// Stills first: whoever hears of the event may ask for its image at once.
+	p.recorder.Picture(ctx, pic, t, res)
+	if t.Equal(p.wished) {
+		p.recorder.Keep(ctx, pic, t)
+	}
+	if p.main != nil {
+		if ok, start := firstBegan(res.Changes); ok {
+			p.main.Want(start)
+			p.recorder.lastMain = start
+		} else if res.Moving && due(t, p.recorder.lastMain, p.recorder.pace.main) {
+			p.main.Want(t)
+			p.recorder.lastMain = t
+		}
+	}
+	p.report(res.Changes)
+	if res.Moving {
+		for key, s := range p.spans {
+			if last, open := p.detector.Last(key); open && key != viewKey {
+				p.deps.Out.Touch(s.ID, last)
+			}
+		}
+	}
+	p.guardLines(ctx, pic, look)
+	p.guardView(ctx, pic, look)
+	w := p.view.watch
+	p.gate.saw(t, res.Moving || res.Candidate || res.Activity.Learning || len(p.rules.things) > 0 || p.view.doubts ||
+		w != nil && w.Unsure())
+}
+
+// arrived notes that a picture came that can be used: the camera is there, and a gap has ended.
+// (One that is damaged says nothing: a camera that sends no other is in trouble, and its source
+// says so.)
+func (p *Pipeline) arrived(t time.Time) {
+	if p.lostWhy != "" {
+		if err := p.deps.Ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
+			p.log.Debug("note a gap", "error", err)
+		}
+		p.lostWhy = ""
+	}
+	p.lastSeen = t
+	p.presence.Set(camera.Online, t)
+	if d := t.Sub(p.aliveAt); d < 0 || d >= aliveEvery {
+		p.aliveAt = t
+		p.presence.Alive(t)
+	}
+	p.setTrouble(camera.Status{})
+}
+
+// report makes events of the detector's changes.
+func (p *Pipeline) report(changes []motion.Change) {
+	for _, c := range changes {
+		ev := p.author.Motion(c)
+		if p.withhold(c, ev) {
+			continue
+		}
+		switch c.Kind {
+		case motion.Began:
+			p.began(c.Region, ev)
+		case motion.Ended:
+			delete(p.spans, c.Region)
+			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region",
+				c.Region)
+			p.deps.Out.Put(ev)
+		}
+	}
+}
+
+// consider takes a unit that was decoded to pictures, and looked at, into the gate.
+func (p *Pipeline) consider(ctx context.Context, u camera.AccessUnit, pictures []codec.Picture) {
+	g := &p.gate
+	if g.holds() { // it comes out of there
+		return
+	}
+	if !g.enabled {
+		if u.RandomAccess {
+			g.why = Off
+			p.tellGate()
+		}
+		return
+	}
+	if !u.RandomAccess {
+		g.follows(u)
+		return
+	}
+	g.ended(u)
+	same := whole(u, pictures) && g.view.take(pictures[0])
+	g.learns()
+	p.begins(ctx, u, pictures, same)
+}
+
+// begins has the gate look at a keyframe that was looked at, as gate.begins says.
+func (p *Pipeline) begins(ctx context.Context, u camera.AccessUnit, pictures []codec.Picture, same bool) bool {
+	quiet := p.deps.Pace.of(p.cfg).quiet
+	holds := p.gate.begins(u, pictures, same, quiet)
+	// At the next keyframe it may be too late for a still.
+	if holds && u.Time.Add(p.gate.length).Sub(p.recorder.lastPreview) > quiet+stillSlack {
+		p.recorder.Keep(ctx, pictures[0], u.Time)
+	}
+	p.tellGate()
+	return holds
+}
+
+// stillSlack is how much later than wanted a still may come, for the jitter of capture times.
+const stillSlack = 50 * time.Millisecond
+
+// tellGate tells status and metrics what became of the gate.
+func (p *Pipeline) tellGate() {
+	now := p.gate.why
+	before, known := p.undecoded.set(now)
+	if known && before == now {
+		return
+	}
+	of := p.deps.Metrics.decodesAll
+	if known && before != "" {
+		of.DeleteLabelValues(p.cfg.ID, string(before))
+	}
+	if now != "" {
+		of.WithLabelValues(p.cfg.ID, string(now)).Set(1)
+	}
+}
