@@ -143,7 +143,11 @@ func TestGateLosesNothing(t *testing.T) {
 				break
 			}
 			t.Run(name+", "+c.name, func(t *testing.T) {
-				units := encoded(t, path, c.coding, c.group, 3)
+				times := 3
+				if harness.Race {
+					times = 2
+				}
+				units := encoded(t, path, c.coding, c.group, times)
 				b := gated(t, units, nil)
 				share := b.share()
 				held, full := b.finish(t), gated(t, units, func(d *Deps) { d.Gate = false }).finish(t)
@@ -359,6 +363,22 @@ func TestFillerIsNoPicture(t *testing.T) {
 	require.True(t, renews(filled(camera.H265, []byte{64, 1}, []byte{19 << 1, 1, 5})))
 	require.False(t, renews(filled(camera.H265, []byte{64, 1}, []byte{21 << 1, 1, 5})), "CRA")
 	require.False(t, renews(camera.AccessUnit{Codec: camera.H264, RandomAccess: true}))
+}
+
+// What is held of a camera is bounded.
+func TestGateHoldsNoMoreThanAMegabyte(t *testing.T) {
+	g := gate{economy: true, key: at(0), ends: at(0), units: make([]camera.AccessUnit, 1)}
+	u := camera.AccessUnit{Codec: camera.H264, Data: make([]byte, 100_000)}
+	for i := range 20 {
+		u.Time = at(40 * (i + 1))
+		if why := g.admits(u); why != "" {
+			require.Equal(t, LongGroup, why)
+			require.Equal(t, 10, i)
+			return
+		}
+		g.hold(u)
+	}
+	t.Fatal("there is no bound")
 }
 
 // Economy holds what sizes say nothing about, too.
