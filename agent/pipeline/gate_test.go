@@ -16,6 +16,7 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/camera/clip"
 	"vmsbridge/agent/codec"
+	"vmsbridge/configs"
 	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -97,7 +98,12 @@ func encoded(t *testing.T, path, coding string, group, times int) []camera.Acces
 // gated feeds a pipeline with what a camera sends.
 func gated(t *testing.T, units []camera.AccessUnit, change func(*Deps)) *bench {
 	t.Helper()
-	b := newBench(t, nil)
+	b := newBench(t, func(c *configs.Config) {
+		m := &c.Cameras[0].Motion
+		m.Lines = []configs.Line{{ID: "middle", Direction: "any", Points: configs.Polyline{{0.5, 0}, {0.5, 1}}}}
+		m.Areas = []configs.Area{{ID: "left", Area: configs.Polygon{{0, 0}, {0.5, 0}, {0.5, 1}, {0, 1}},
+			Intrusion: true, Loiter: 3 * time.Second}}
+	})
 	b.deps.Gate = true
 	if change != nil {
 		change(&b.deps)
@@ -117,6 +123,9 @@ func (b *bench) finish(t *testing.T) (spans [][2]int64) {
 	b.Pipeline.close()
 	for _, ev := range b.events(t) {
 		if ev.Type != vms.TypeDeviceStatus {
+			if ev.EndTimestamp == nil { // a moment
+				ev.EndTimestamp = &ev.StartTimestamp
+			}
 			spans = append(spans, [2]int64{ev.StartTimestamp.Sub(epoch).Milliseconds(),
 				ev.EndTimestamp.Sub(epoch).Milliseconds()})
 		}
@@ -131,7 +140,8 @@ func (b *bench) share() float64 {
 }
 
 // However a camera codes a scene, the spans are those of decoding everything, within a picture:
-// people who walk through, and a van that is seen in three pictures.
+// people who walk through, a van that is seen in three pictures, and what crosses a line or is in
+// an area.
 func TestGateLosesNothing(t *testing.T) {
 	for _, name := range []string{"car", "person"} {
 		if (harness.Race || testing.Short()) && name == "person" {
