@@ -68,7 +68,8 @@ func (p *Pipeline) stood(ctx context.Context, next time.Time) {
 		}
 		last = u.Time
 		l := g.luma
-		look := motion.Picture{Luma: l.Luma, Width: l.LumaWidth, Height: l.LumaHeight, Stride: l.LumaWidth, Time: u.Time}
+		look := motion.Picture{Luma: l.Luma, Width: l.LumaWidth, Height: l.LumaHeight, Stride: l.LumaWidth,
+			Time: u.Time}
 		p.report(p.detector.Step(look).Changes)
 		p.guardLines(ctx, l, look)
 	}
