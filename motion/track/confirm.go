@@ -73,7 +73,7 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
 	wanders := k.wanders(t)
 	switch {
-	case !k.solid(), (t.Scattered || t.Young) && !k.compact, t.weather(k):
+	case !k.solid(), t.Scattered && !k.compact, t.weather(k):
 		return false
 	case k.beams && at-k.bornAt < confirmBeam:
 		return false

@@ -23,7 +23,6 @@ const (
 	// of the time for which it moved, that the places in which it is have been moving at most
 	walkWorn     = 0.6
 	flapWorn     = 0.75                    // the same of something middling
-	swayWorn     = 0.8                     // s for which the places of what was confirmed have been moving on the mean
 	flapStraight = 0.68                    // share of its way by which that must be away
 	againWithin  = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
 	againWorn    = 1.5                     // s for which its places have been moving on the mean, at most
@@ -37,7 +36,7 @@ const (
 	wanderCells   = 2                       // times what is small, that it is large at least
 	wanderSteady  = 0.7                     // share of the pictures since it began, in which it moved beyond doubt
 	wanderWorn    = 0.45                    // of that time, at most, that its places have been moving on the mean
-	earlyWorn     = 0.25                    // the same while there is little memory of what always moves
+	earlyWorn     = 0.35                    // the same while there is little memory of what always moves
 )
 
 // wayFade is the time, in seconds, over which it is looked at where a track goes.
@@ -102,10 +101,6 @@ func (k *Track) flaps() bool {
 	d := k.away()
 	return k.worn > flapWorn*max(k.strong, k.faint).Seconds() || d < flapStraight*k.way
 }
-
-// sways tells whether what is confirmed goes to and fro where something has been moving all the
-// time: who walked before a tree is gone, and the tree is what is left of the track.
-func (k *Track) sways() bool { return k.worn > swayWorn && k.away() < flapStraight*k.way }
 
 // walks tells whether something small goes on its way, through places where nothing moved before.
 // What flaps, such as a flag, stays where it has been moving all the time.

@@ -165,7 +165,7 @@ var rules = []rule{
 	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
 	{"core", "find.go", "d.core(i, o, now) {", "false {"},
 	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
-	{"compact", "track/confirm.go", "(t.Scattered || t.Young) && !k.compact, ", ""},
+	{"compact", "track/confirm.go", "t.Scattered && !k.compact, ", ""},
 	{"weather", "track/confirm.go", ", t.weather(k):", ":"},
 	{"beams", "track/confirm.go", "case k.beams && at-k.bornAt < confirmBeam:", "case false:"},
 	{"snows", "track/confirm.go", "case t.Snows && small && k.strong < snowSmall:", "case false:"},
