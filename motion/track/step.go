@@ -54,8 +54,12 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	}
 	k.worn = float64(l.Worn) / float64(max(1, l.Moved)) * area.WornFull.Seconds() / 255
 	if (l.Weak || k.trail.n == 0) && !flake {
+		worn := float32(0) // later, a tree is known for what it is, and a hand at work has worn its own place
+		if t.Early {
+			worn = float32(k.worn)
+		}
 		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.Box.Top),
-			bottom: int16(l.Box.Bottom), fore: int32(l.Fore), worn: float32(k.worn)}, dt)
+			bottom: int16(l.Box.Bottom), fore: int32(l.Fore), worn: worn}, dt)
 	}
 	k.leap(t.formOf(l, contrast), t, at, dt)
 	if flake {
