@@ -36,7 +36,7 @@ const (
 	wanderCells   = 2                       // times what is small, that it is large at least
 	wanderSteady  = 0.7                     // share of the pictures since it began, in which it moved beyond doubt
 	wanderWorn    = 0.45                    // of that time, at most, that its places have been moving on the mean
-	earlyWorn     = 0.35                    // the same while there is little memory of what always moves
+	earlyWorn     = 0.4                     // the same while there is little memory of what always moves
 )
 
 // wayFade is the time, in seconds, over which it is looked at where a track goes.

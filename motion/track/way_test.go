@@ -109,7 +109,7 @@ func TestWanders(t *testing.T) {
 		k := Track{cells: c.size, strong: c.moves, worn: c.worn, ranFrom: time.Second, strongAt: time.Second + c.since}
 		require.Equal(t, c.want, k.wanders(&Tracker{small: small}), name)
 	}
-	k := Track{cells: 600, strong: 1500 * time.Millisecond, worn: 0.6, strongAt: 1800 * time.Millisecond}
+	k := Track{cells: 600, strong: 1500 * time.Millisecond, worn: 0.64, strongAt: 1800 * time.Millisecond}
 	require.True(t, k.wanders(&Tracker{small: small}), "a child at play")
 	require.False(t, k.wanders(&Tracker{small: small, Early: true}), "a tree that moves from the start")
 }
