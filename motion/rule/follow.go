@@ -49,7 +49,8 @@ func (w *Watch) follow(things []seen, at, dt time.Duration) {
 		w.paths[i].expect(s)
 	}
 	w.match(things)
-	taken := make([]int, len(w.paths)) // 1 + index of what was seen of it
+	w.taken = append(w.taken[:0], make([]int, len(w.paths))...) // 1 + index of what was seen of it
+	taken := w.taken
 	for j := range things {
 		if i := things[j].path; i >= 0 {
 			taken[i] = j + 1
@@ -119,10 +120,10 @@ func (w *Watch) match(things []seen) {
 		}
 	}
 	slices.SortFunc(w.pairs, func(a, b pair) int { return cmp.Compare(a.cost, b.cost) })
-	used := make([]bool, len(w.paths))
+	w.used = append(w.used[:0], make([]bool, len(w.paths))...)
 	for _, p := range w.pairs {
-		if t := &things[p.seen]; t.path == none && !used[p.path] {
-			t.path, used[p.path] = p.path, true
+		if t := &things[p.seen]; t.path == none && !w.used[p.path] {
+			t.path, w.used[p.path] = p.path, true
 		}
 	}
 }

@@ -277,3 +277,23 @@ func TestValidate(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// A picture in which nothing new comes costs no memory.
+func TestStepAllocatesNothing(t *testing.T) {
+	c := across([2]float64{0, 0.95}, [2]float64{1, 0.95})
+	c.Areas = yard(time.Hour).Areas
+	w, err := rule.New(c)
+	require.NoError(t, err)
+	i := 0
+	step := func() {
+		x := 0.5 + 0.1*math.Sin(float64(i)/10)
+		i++
+		list := [2]motion.Thing{{Track: 1, Box: motion.Box{Left: x, Top: 0.4, Right: x + 0.06, Bottom: 0.7}},
+			{Track: 2, Box: motion.Box{Left: x - 0.4, Top: 0.4, Right: x - 0.34, Bottom: 0.7}}}
+		w.Step(motion.Picture{Width: 320, Height: 180, Time: epoch.Add(time.Duration(i) * tenth)}, list[:])
+	}
+	for range 50 {
+		step()
+	}
+	require.Zero(t, testing.AllocsPerRun(100, step))
+}

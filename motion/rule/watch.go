@@ -28,6 +28,8 @@ type Watch struct {
 	called  map[int]int // things of a track that have a number
 	seen    []seen
 	pairs   []pair
+	taken   []int  // by path, for follow
+	used    []bool // by path, for match
 	changes []Change
 }
 
