@@ -85,7 +85,9 @@ func TestImageOverlays(t *testing.T) {
 	ev.SetData(
 		vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "größe <b>", At: t0, Box: [4]float64{0.25, 0.25, 0.75, 0.75}},
 			{At: t0.Add(5 * time.Second), Box: [4]float64{0, 0, 0.1, 0.1}}}),
-		vms.MotionRegion("", "r1", "yard", [][2]float64{{0.9, 0.9}, {1, 0.9}, {1, 1}}))
+		vms.MotionRegion("", "r1", "yard", [][2]float64{{0.9, 0.9}, {1, 0.9}, {1, 1}}),
+		vms.LineCrossLine("", "l1", "drive", [2][2]float64{{0.5, 0.9}, {0.6, 0.9}}, "up"),
+		vms.LoiterArea("", "a1", "lawn", [][2]float64{{0.7, 0.9}, {0.8, 0.9}, {0.8, 1}}, time.Minute))
 	over := ev
 	over.StartTimestamp, over.EndTimestamp = vms.At(t0.Add(-time.Minute)), vms.Ptr(vms.At(t0.Add(-30*time.Second)).Time)
 	over.SetData(vms.MotionRegion("", "r2", "over", [][2]float64{{0, 0}, {1, 0}, {1, 1}}))
@@ -105,6 +107,9 @@ func TestImageOverlays(t *testing.T) {
 	require.Contains(t, svg, `points="0.25,0.25 0.75,0.25 0.75,0.75 0.25,0.75"`)
 	require.Contains(t, svg, "gr&#246;&#223;e &lt;b&gt;")
 	require.Contains(t, svg, "yard")
+	require.Contains(t, svg, `points="0.5,0.9 0.6,0.9"`)
+	require.Contains(t, svg, "drive")
+	require.Contains(t, svg, "lawn")
 	require.NotContains(t, svg, "over<")
 	require.NotContains(t, svg, "0.1,0.1", "a box of another time")
 	require.Equal(t, "private, no-cache", r.header.Get("Cache-Control"))
