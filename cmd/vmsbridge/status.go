@@ -78,9 +78,9 @@ var errNotAllowed = errors.New("only root and the bridge's own user may ask it: 
 const answerWithin = 10 * time.Second
 
 // errSilent is that a bridge runs, for its socket takes connections, and does not answer.
-var errSilent = fmt.Errorf("the bridge runs and does not answer within %v: it hangs or is stopped, or the machine is "+
-	"overloaded; "+
-	"look at its log (journalctl -u vmsbridge), then restart it (vmsbridge service restart)", answerWithin)
+var errSilent = fmt.Errorf("the bridge runs and does not answer within %v: it hangs, is stopped or has no file "+
+	"descriptors left, or the machine is overloaded; look at its log (journalctl -u vmsbridge), then restart it "+
+	"(vmsbridge service restart)", answerWithin)
 
 // ask asks the running bridge. The error wraps control.ErrNotRunning where none runs.
 func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vmsbridge/storage/stills/segment"
+	"vmsbridge/storage/vfs"
 )
 
 const (
@@ -51,7 +52,7 @@ func (r *Ring) flushLoop() {
 		err := r.flush(full)
 		switch {
 		case err != nil && !failing:
-			r.log.Error("stills cannot be flushed to the device; check the disk", "error", err)
+			r.log.Error("stills cannot be flushed to the device", "error", err, "remedy", vfs.Remedy(err, "the stills"))
 		case err == nil && failing:
 			r.log.Info("stills are flushed again")
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // Remedy says what a person can do about an error of a file system that holds what: full,
-// read-only, or dying are different things.
+// read-only, dying, or out of descriptors are different things.
 func Remedy(err error, what string) string {
 	switch {
 	case IsFull(err):
@@ -20,6 +20,9 @@ func Remedy(err error, what string) string {
 		errors.Is(err, syscall.ENODEV),
 		errors.Is(err, syscall.ENXIO):
 		return "the disk that holds " + what + " does not work: look at dmesg, save what is on it, and replace it"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "the program has no file descriptors left, which is no fault of the disk: look what holds so many " +
+			"connections to it, or raise the limit (LimitNOFILE= of its unit, ulimit -n), and restart it"
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return "let the program's user write in " + what
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -92,6 +93,19 @@ func TestLock(t *testing.T) {
 	l, err = OS.Lock(name)
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
+}
+
+// TestRemedy: what is wrong is named, and nothing else is blamed.
+func TestRemedy(t *testing.T) {
+	named := []string{"is full", "is read-only", "does not work", "no file descriptors", "let the program's user write"}
+	for cause, name := range map[syscall.Errno]string{syscall.ENOSPC: named[0], syscall.EROFS: named[1],
+		syscall.EIO: named[2], syscall.EMFILE: named[3], syscall.ENFILE: named[3], syscall.EACCES: named[4]} {
+		said := Remedy(fmt.Errorf("x: %w", &os.PathError{Err: cause}), "bridge.data")
+		for _, other := range named {
+			require.Equal(t, name == other, strings.Contains(said, other), "%v: %s", cause, said)
+		}
+	}
+	require.Contains(t, Remedy(syscall.EBADF, "bridge.data"), "see the log")
 }
 
 func TestIsFull(t *testing.T) {
