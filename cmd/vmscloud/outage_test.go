@@ -28,7 +28,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 	server := identitytest.StartSMTP(t, "none", "", "")
 	file := filepath.Join(t.TempDir(), "letters.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("mail: {server: "+`"`+server.Address()+`"`+", security: none, from: cameras@example.org}\n"), 0o600))
-	c := newCloud(t, "--letters", file)
+	c := newCloud(t, "--letters", file, "--log-level", "debug")
 	_, me, _ := c.as("asu@a.org", "GET", "/g/user", nil)
 	period := []string{}
 	for day := range 7 {
@@ -121,6 +121,8 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 	require.Contains(t, letter.Text, "- Gate of a")
 	require.Contains(t, letter.Text, "- Yard 14")
 	require.Less(t, told, 30*time.Second, "ten seconds, on a machine with time")
+	require.Eventually(t, func() bool { return strings.Contains(c.p.logged(), `"kind":"bridge_status"`) }, time.Minute,
+		10*time.Millisecond, "the service to note that the letter is sent")
 
 	c.p.kill()
 	c.p = startProcess(t, c.data, "--listen", "127.0.0.1:0", "--letters", file)
