@@ -92,6 +92,20 @@ func (c *checker) distinct(at, what, id string, lines map[string]int) {
 	}
 }
 
+// each checks the n regions, lines or areas of a camera, the what, of which there are most at most:
+// check looks at one, and answers its id.
+func (c *checker) each(at, what string, most, n int, check func(i int, at string) (id string)) {
+	lines := map[string]int{}
+	if n > most {
+		c.fault(at, "a camera has %d %ss at most, this one %d", most, what, n)
+	}
+	for i := range n {
+		if at := item(at, i); !c.bad[at] {
+			c.distinct(at, what, check(i, at), lines)
+		}
+	}
+}
+
 // outline checks the corners of a region or an area.
 func (c *checker) outline(at string, p Polygon) {
 	if !c.given(at) {
@@ -102,57 +116,35 @@ func (c *checker) outline(at string, p Polygon) {
 }
 
 func (c *checker) regions(at string, regions []Region) {
-	lines := map[string]int{}
-	if len(regions) > 64 {
-		c.fault(at, "a camera has 64 regions at most, this one %d", len(regions))
-	}
-	for i, r := range regions {
-		at := item(at, i)
-		if c.bad[at] {
-			continue
-		}
-		c.distinct(at, "region", r.ID, lines)
+	c.each(at, "region", 64, len(regions), func(i int, at string) (id string) {
+		r := regions[i]
 		c.outline(at+".area", r.Area)
 		if p := at + ".sensitivity"; c.given(p) && (r.Sensitivity <= 0 || r.Sensitivity > 1) {
 			c.fault(p, "%v must be above 0 and at most 1", r.Sensitivity)
 		}
-	}
+		return r.ID
+	})
 }
 
 // maxRules bounds the lines, and the areas, of a camera.
 const maxRules = 16
 
 func (c *checker) crossings(at string, list []Line) {
-	lines := map[string]int{}
-	if len(list) > maxRules {
-		c.fault(at, "a camera has %d lines at most, this one %d", maxRules, len(list))
-	}
-	for i, l := range list {
-		at := item(at, i)
-		if c.bad[at] {
-			continue
-		}
-		c.distinct(at, "line", l.ID, lines)
+	c.each(at, "line", maxRules, len(list), func(i int, at string) (id string) {
+		l := list[i]
 		if !c.given(at + ".points") {
 			c.fault(at+".points", "missing; write its ends as [[x, y], [x, y]]")
 		} else {
 			c.polyline(at+".points", l.Points)
 		}
 		c.oneOf(at+".direction", l.Direction, "any", "a-to-b", "b-to-a")
-	}
+		return l.ID
+	})
 }
 
 func (c *checker) areas(at string, list []Area) {
-	lines := map[string]int{}
-	if len(list) > maxRules {
-		c.fault(at, "a camera has %d areas at most, this one %d", maxRules, len(list))
-	}
-	for i, a := range list {
-		at := item(at, i)
-		if c.bad[at] {
-			continue
-		}
-		c.distinct(at, "area", a.ID, lines)
+	c.each(at, "area", maxRules, len(list), func(i int, at string) (id string) {
+		a := list[i]
 		c.outline(at+".area", a.Area)
 		if a.Loiter != 0 {
 			between(c, at+".loiter", a.Loiter, time.Second, 24*time.Hour)
@@ -160,7 +152,8 @@ func (c *checker) areas(at string, list []Area) {
 		if !a.Intrusion && a.Loiter == 0 && !c.bad[at+".loiter"] {
 			c.fault(at, "looks for nothing; set loiter to a time such as 30s, or leave out intrusion: false")
 		}
-	}
+		return a.ID
+	})
 }
 
 func (c *checker) uniqueCameras() {
