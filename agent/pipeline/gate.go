@@ -67,25 +67,23 @@ func (g *gate) follows(u camera.AccessUnit) {
 	g.quiet = g.quiet && !u.Damaged && len(g.lens) < maxQueuedUnits
 }
 
-// admits tells why a picture behind the keyframe of a held group is not to be held; "": it is.
-func (g *gate) admits(u camera.AccessUnit) Whole {
+// hold takes a picture behind the keyframe of a held group, or tells why it is not to stay
+// undecoded; "": it does.
+func (g *gate) hold(u camera.AccessUnit) Whole {
+	bytes := size(u)
 	switch step := u.Time.Sub(g.ends); {
 	case u.Damaged || step <= 0 || step > time.Second:
 		return Damaged
 	case u.Time.Sub(g.key) > maxGroup, g.bytes+len(u.Data) > maxGateBytes:
 		return LongGroup
-	case !g.economy && !g.sizes.fits(len(g.lens), size(u)):
+	case !g.economy && !g.sizes.fits(len(g.lens), bytes):
 		return Resized
 	}
-	return ""
-}
-
-// hold takes a picture that admits says may stay undecoded.
-func (g *gate) hold(u camera.AccessUnit) {
 	g.units = append(g.units, u)
 	g.bytes += len(u.Data)
-	g.lens = append(g.lens, size(u))
+	g.lens = append(g.lens, bytes)
 	g.ends = u.Time
+	return ""
 }
 
 // ended learns from the group before the keyframe u, which has come.

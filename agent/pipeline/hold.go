@@ -15,11 +15,10 @@ func (p *Pipeline) hold(ctx context.Context, u camera.AccessUnit) bool {
 	if u.RandomAccess {
 		return p.renew(ctx, u)
 	}
-	if why := g.admits(u); why != "" {
+	if why := g.hold(u); why != "" {
 		p.release(ctx, why)
 		return false
 	}
-	g.hold(u)
 	p.arrived(u.Time)
 	return true
 }
