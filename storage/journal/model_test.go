@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,10 +17,7 @@ import (
 // TestCursorsAgainstAModel puts, passes, trims, prunes and reopens at random, and compares with
 // slices.
 func TestCursorsAgainstAModel(t *testing.T) {
-	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
-		require.NoError(t, f.Value.Set("25"))
-	}
+	sample.Lives(t, 25)
 	type entry struct {
 		id    string
 		began bool

@@ -1,11 +1,9 @@
 package journal
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -334,10 +332,7 @@ func TestAgainstModel(t *testing.T) { compareLives(t, 50) }
 
 // compareLives compares so many. Rapid knows their number and seed by flags only.
 func compareLives(t *testing.T, lives int) {
-	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
-		require.NoError(t, f.Value.Set(strconv.Itoa(lives)))
-	}
+	sample.Lives(t, lives)
 	dir := sample.Memory(t) // no crash here, and thousands of steps
 	rapid.Check(t, func(t *rapid.T) {
 		sub, err := os.MkdirTemp(dir, "")

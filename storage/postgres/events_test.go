@@ -126,7 +126,7 @@ func same(t require.TestingT, want, got []vms.Event) {
 
 // Whole lives of both keepers beside a map.
 func TestEventsAgainstModel(t *testing.T) {
-	lives(t, 15)
+	sample.Lives(t, 15)
 	books(t, func(t *testing.T, b book) {
 		rapid.Check(t, func(t *rapid.T) {
 			_, err := b.Forget(func(vms.Actor) bool { return true })

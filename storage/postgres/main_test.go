@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"flag"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,14 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
-
-// lives sets how many lives a property test has: a step is a round trip or more.
-func lives(t *testing.T, n int) {
-	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		require.NoError(t, f.Value.Set(strconv.Itoa(n)))
-		t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
-	}
-}
 
 // open opens a database of the test's own.
 func open(t testing.TB) (*DB, string) {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vmsbridge/storage/database"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/records"
 )
 
@@ -37,7 +38,7 @@ var errUndo = errors.New("undo")
 
 // Whole lives of both beside a map.
 func TestRecordsAgainstModel(t *testing.T) {
-	lives(t, 20)
+	sample.Lives(t, 20)
 	makings(t, func(t *testing.T, s records.Store) {
 		rapid.Check(t, func(t *rapid.T) {
 			model := map[string]map[string]string{}

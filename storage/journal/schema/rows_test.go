@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -22,10 +21,7 @@ import (
 // TestRowsHangTogether: whatever is done to the rows, in whatever order, a check finds nothing
 // wrong, and a transaction's numbers add up to what the file holds.
 func TestRowsHangTogether(t *testing.T) {
-	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
-		require.NoError(t, f.Value.Set("40"))
-	}
+	sample.Lives(t, 40)
 	dir, n := sample.Memory(t), 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
