@@ -127,17 +127,7 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	sub := needProgram(t, "mosquitto_sub", "mosquitto-clients")
 
 	hooked := &order{}
-	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		var ev vms.Event
-		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
-			time.Minute) != nil || json.Unmarshal(body, &ev) != nil {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		hooked.note(ev)
-	}))
-	defer hook.Close()
+	hook := startHook(t, func(_ string, ev vms.Event) { hooked.note(ev) })
 
 	port, dead := harness.Port(t), harness.Port(t)
 	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") +
@@ -276,13 +266,10 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	_ = os.Remove(conf)
 }
 
-// TestWebhooksCarryPictures posts the motions of a camera to three receivers: as addresses for who
-// has a token, as addresses that open without one, and with the picture in the event.
-func TestWebhooksCarryPictures(t *testing.T) {
-	t.Parallel()
-	got := map[string]chan vms.Event{"none": make(chan vms.Event, 64), "link": make(chan vms.Event, 64),
-		"inline": make(chan vms.Event, 64)}
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// startHook starts a webhook's receiver until the end of the test. took is told of each event that
+// is signed with homesSecret, with the path that it was posted to; what else comes is refused.
+func startHook(t *testing.T, took func(path string, ev vms.Event)) *httptest.Server {
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var ev vms.Event
 		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
@@ -290,12 +277,24 @@ func TestWebhooksCarryPictures(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
+		took(r.URL.Path, ev)
+	}))
+	t.Cleanup(hook.Close)
+	return hook
+}
+
+// TestWebhooksCarryPictures posts the motions of a camera to three receivers: as addresses for who
+// has a token, as addresses that open without one, and with the picture in the event.
+func TestWebhooksCarryPictures(t *testing.T) {
+	t.Parallel()
+	got := map[string]chan vms.Event{"none": make(chan vms.Event, 64), "link": make(chan vms.Event, 64),
+		"inline": make(chan vms.Event, 64)}
+	receiver := startHook(t, func(path string, ev vms.Event) {
 		select {
-		case got[r.URL.Path[1:]] <- ev:
+		case got[path[1:]] <- ev:
 		default: // enough came
 		}
-	}))
-	defer receiver.Close()
+	})
 	var hooks []string
 	for _, image := range []string{"none", "link", "inline"} {
 		hooks = append(hooks, fmt.Sprintf("{id: %s, url: '%s/%[1]s', secret: %[3]s, types: [motion], image: %[1]s}",
