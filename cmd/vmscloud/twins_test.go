@@ -64,10 +64,12 @@ func (c *cloud) tunnelOf(name string) {
 	require.Eventually(c.t, d.Up, time.Minute, time.Millisecond)
 }
 
-// follow is what a token hears of an actor from now on.
+// follow is what a token hears of an actor's motion from now on. Other events are not asked for:
+// the one of the camera's registration may come only now.
 func (c *cloud) follow(token, actor string) <-chan vms.Event {
 	c.t.Helper()
-	code, made := c.api(token, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"actors":["`+actor+`"]}]}`)
+	code, made := c.api(token, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"actors":["`+
+		actor+`"],"types":["`+vms.TypeMotion+`"]}]}`)
 	require.Equal(c.t, 201, code, made)
 	var sub struct {
 		Delivery struct {
