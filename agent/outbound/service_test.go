@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,6 +55,51 @@ func TestABridgeThatTheServiceDoesNotKnowSaysSo(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 	require.Less(t, lines.n.Load(), int64(6), "a line for each new reason")
+}
+
+// A service, or a proxy before it, asks for a day's pause. It is asked again sooner, but not soon,
+// and people are told when: they may have mended it long before.
+func TestAServiceThatAsksForALongPause(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != vms.PathEvents {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Retry-After", "86400")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer service.Close()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	now := vms.At(time.Now())
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a",
+		ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
+	ev.ID = ev.NaturalID()
+	require.NoError(t, j.Put(ev, true))
+	log := slog.New(slog.DiscardHandler)
+	watch := clock.New(clock.Options{Machine: clock.System(), Log: log})
+	require.NoError(t, watch.Open(j, noStills{j}))
+	l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
+		Options{Journal: j, Clock: watch, Profile: func() vms.Registration { return vms.Registration{ID: "b"} },
+			Version: "1", Log: log}, prometheus.NewRegistry())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	var until time.Time
+	require.Eventually(t, func() bool {
+		_, at, ok := strings.Cut(l.Problem(), "the service asks not to be asked before ")
+		if ok {
+			at, _, ok = strings.Cut(at, "; events wait")
+			until, err = time.Parse(time.RFC3339, at)
+		}
+		return ok && err == nil
+	}, time.Minute, time.Millisecond)
+	require.WithinDuration(t, now.Add(15*time.Minute), until, 2*time.Minute)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
 }
 
 // A service of another make has no registration, and says so in its own way. Events go to it all

@@ -2,12 +2,16 @@ package outbound
 
 import (
 	"errors"
+	"time"
 
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
+
+// longPause is one that is too long to be the bridge's own: the service asked for it.
+const longPause = time.Minute
 
 const (
 	refusesToken  = "the service refuses the bridge's token: put a new one into service.token_file"
@@ -43,6 +47,10 @@ func (l *Service) Problem() string {
 	case delivery.Forbidden:
 		return "the bridge's token may not report some events: see the log"
 	case delivery.Waiting:
+		if time.Until(s.NextTry) > longPause {
+			return "the service asks not to be asked before " + s.NextTry.UTC().Format(time.RFC3339) +
+				"; events wait in the outbox"
+		}
 		return "the service does not take events at the moment; they wait in the outbox"
 	}
 	return ""
