@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
@@ -37,6 +38,7 @@ func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{e
 // its bridge sent it again with the end, does not open an event again that has ended: what is
 // stored stays.
 func (l *ledger) PutAll(events []vms.Event, _ bool) error {
+	came := time.Now()
 	if err := l.roomFor(events); err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
 			}
 		}
-		l.heard(ev)
+		l.heard(ev, came)
 	}
 	return nil
 }

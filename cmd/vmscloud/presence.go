@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"time"
 
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
@@ -88,14 +89,14 @@ func (l *ledger) Open() ([]vms.Event, error) {
 	return list, err
 }
 
-// heard notes that the bridge of a camera has reported.
-func (l *ledger) heard(ev vms.Event) {
+// heard notes that the bridge of a camera has reported, by what came in at that time.
+func (l *ledger) heard(ev vms.Event, at time.Time) {
 	if l.presence == nil || ev.ActorType != vms.ActorCamera ||
 		(ev.CreatorID != vms.CreatorMotion && ev.CreatorID != vms.CreatorHealth) {
 		return
 	}
 	if _, b, ok := l.registry.Camera(ev.AccountID, ev.ActorID); ok {
-		l.presence.Reported(presence.BridgeOf(ev.AccountID, b.ID))
+		l.presence.Reported(presence.BridgeOf(ev.AccountID, b.ID), at)
 	}
 }
 

@@ -264,6 +264,30 @@ func TestASilentTunnel(t *testing.T) {
 	})
 }
 
+// A link is so slow that a tunnel's signs of life come too late behind other things, again and
+// again, while the bridge's reports come in: it was never away. When they stop, it is.
+func TestALinkThatIsTooSlowForATunnel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t).online()
+		w.until(56)
+		w.presence.TunnelEnded(box, w.at(50))
+		for s := 57.9; s < 90; s += 4 {
+			w.until(s)
+			w.tell("c1", vms.TypeMotion, "", s-2, s-1)
+		}
+		w.presence.TunnelStands(box)
+		w.until(96)
+		w.presence.TunnelEnded(box, w.at(90))
+		w.until(97.5)
+		w.tell("c1", vms.TypeMotion, "", 94, 95)
+		w.until(104)
+		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"))
+		require.Equal(t, []string{"online 0.."}, w.timeline("camera", "c1"))
+		w.until(106)
+		require.Equal(t, []string{"online 0..97.5", "bridgeOffline 97.5.. after online 0"}, w.timeline("bridge", "b1"))
+	})
+}
+
 // A link that is cut: the bridge runs on, and its cameras stay as they are, or not.
 func TestALinkThatIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,6 +21,9 @@ const (
 	// bridge any more, which takes six seconds: the bridge, if it is there, has noticed the same a
 	// moment before.
 	afterSilence = 2 * time.Second
+	// lastWord is how long after the end of its tunnel a report of a bridge may come in that was
+	// sent before it.
+	lastWord = time.Second
 	// afterGoodbye is how long a bridge that said that it stops may take to be back: a restart, an
 	// upgrade.
 	afterGoodbye = 30 * time.Second
@@ -187,16 +190,21 @@ func (w *Watch) Registered(d Device, statuses map[string]string, fresh bool) {
 	})
 }
 
-// Reported notes that a bridge has reported an event. That keeps one there that has no tunnel; of
-// one whose tunnel has just ended it may be the last word, which was under way.
-func (w *Watch) Reported(d Device) {
+// Reported notes that a report of a bridge came in. That keeps one there that has no tunnel. Of one
+// whose tunnel has just ended it may be the last word, which was under way; but one that comes
+// later says that the bridge is there, on a link that is too slow for a tunnel: it has as long to
+// dial again as after the end of one.
+func (w *Watch) Reported(d Device, at time.Time) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	b := w.bridges[d]
-	known := b != nil && b.cutAt.IsZero() && !b.left && !b.away
-	if known && b.tunnels == 0 {
-		b.last, b.until = w.o.Now(), w.o.Now().Add(afterWord)
+	switch {
+	case b == nil || b.left || b.away || b.tunnels > 0:
+	case b.cutAt.IsZero():
+		b.last, b.until = at, at.Add(afterWord)
+	case at.Sub(b.cutAt) > lastWord:
+		b.last, b.until = at, at.Add(afterTunnel)
 	}
-	w.mu.Unlock()
 }
 
 // Left notes that a bridge said goodbye: it stops, and may be back in a moment.
