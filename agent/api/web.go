@@ -24,6 +24,7 @@ func (a *API) webRoutes(mux *http.ServeMux) {
 		mux.Handle(path, server.WithPrincipal(auth, identity.ScopeRead, h))
 	}
 	a.setupRoutes(mux)
+	a.tuningRoutes(mux)
 	mux.HandleFunc("GET /web/begin", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]bool{"firstUser": a.users.nobodyYet(a.opts.Config().Bridge.Account)})
 	})

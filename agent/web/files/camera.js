@@ -1,6 +1,6 @@
 // One camera: the still of any moment ("the last one before"), a timeline to move along, a live view by stills.
 import { get, imageBefore, stamp, still } from "./api.js";
-import { $, dataOf, includePlaces, make, placesOf, put, stateOf, stencil, what } from "./dom.js";
+import { $, dataOf, includePlaces, make, placesOf, put, stateOf, stencil, svg, what } from "./dom.js";
 import * as side from "./side.js";
 
 const shownTypes = ["vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1", "vms.tamperDetectionEvent.v1", "vms.objectLineCrossEvent.v1",
@@ -20,6 +20,8 @@ export function camera(app, [id, when]) {
     put($("camera-name"), c ? c.name || c.id : "There is no camera " + id);
     if (c) put($("camera-state"), stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : "bad");
     img.alt = "still of " + (c?.name || id);
+    $("tune").hidden = !c || !side.views.tuning || !app.maySetUp;
+    $("tune").href = "#/tuning/" + encodeURIComponent(id);
   }
 
   // show asks for a still; an answer that a later question has overtaken is dropped.
@@ -63,12 +65,11 @@ export function camera(app, [id, when]) {
 
   // marks draws boxes, regions, areas and crossed lines over the still.
   function marks(now, t) {
-    const shape = (name, attributes) => { const e = document.createElementNS("http://www.w3.org/2000/svg", name); for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v); return e; };
     const all = [];
     if ($("draw").checked) for (const e of now) {
-      for (const r of placesOf(e)) if (r.area || r.line) all.push(shape(r.area ? "polygon" : "polyline", { class: r.area ? "region" : "crossed", points: (r.area || r.line).map((p) => p.join(",")).join(" ") }));
+      for (const r of placesOf(e)) if (r.area || r.line) all.push(svg(r.area ? "polygon" : "polyline", { class: r.area ? "region" : "crossed", points: (r.area || r.line).map((p) => p.join(",")).join(" ") }));
       const near = dataOf(e, "displayOverlay.boundingBox").flatMap((d) => d.overlays).filter((o) => Math.abs(Date.parse(o.timestamp) - t) < 1500);
-      for (const { boundingBox: [l, u, r, b] } of near) all.push(shape("rect", { class: "box", x: l, y: u, width: r - l, height: b - u }));
+      for (const { boundingBox: [l, u, r, b] } of near) all.push(svg("rect", { class: "box", x: l, y: u, width: r - l, height: b - u }));
     }
     $("marks").replaceChildren(...all);
   }
@@ -205,7 +206,7 @@ export function camera(app, [id, when]) {
   load(true).catch(app.fail);
   if (live) setLive(true); else show({ timestamp__lte: stamp(at) }, true);
   return {
-    cameras: head,
+    stays: true, cameras: head,
     event: (e) => {
       if (e.actorId !== id || !shownTypes.includes(e.type)) return;
       const i = events.findIndex((old) => old.id === e.id);

@@ -10,6 +10,13 @@ export function make(tag, { text, ...rest } = {}, ...children) {
   return e;
 }
 
+// svg makes a part of a drawing.
+export function svg(tag, attributes = {}) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+  return e;
+}
+
 // put changes a text only if it is another one, so that what a reader has selected stays.
 export function put(e, text, className) {
   if (e.textContent !== text) e.textContent = text;

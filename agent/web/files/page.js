@@ -62,8 +62,8 @@ function route() {
   followed = "";
   const show = linkTo(name)?.hidden ? wall : views[name] || wall;
   view = show(app, parts);
-  document.title = (show === camera ? app.cameras.get(parts[0])?.name || parts[0] : linkTo(name)?.firstChild.textContent.trim() || "Cameras") + " · " + $("title").textContent;
-  const current = show === wall || show === camera ? "wall" : name;
+  document.title = (app.cameras.get(parts[0])?.name || (show === camera ? parts[0] : linkTo(name)?.firstChild.textContent.trim()) || "Cameras") + " · " + $("title").textContent;
+  const current = show !== wall && linkTo(name) ? name : "wall";
   for (const a of document.querySelectorAll("#top a[data-view]")) if (a.dataset.view === current) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
 }
 
@@ -95,7 +95,7 @@ addEventListener("hashchange", () => { if (ready) route(); else if (/^#(code=|\/
 // A hidden tab costs nothing: its stream ends, and what was missed is listed when it is seen again.
 document.addEventListener("visibilitychange", () => {
   if (!ready) return;
-  if (document.hidden) { stopChanges?.(); stopChanges = undefined; } else { listen(); if (view && !location.hash.startsWith("#/camera")) route(); }
+  if (document.hidden) { stopChanges?.(); stopChanges = undefined; } else { listen(); if (view && !view.stays) route(); }
 });
 
 // A link may carry a token, for whom it was made: it goes into the tab, and out of the address. A link of a letter is for whoever

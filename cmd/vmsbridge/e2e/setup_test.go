@@ -120,6 +120,8 @@ func TestFirstStart(t *testing.T) {
 	}
 	require.NotContains(t, packed, password)
 
+	b.tunes(yaml, "front-gate")
+
 	// The same stream again is refused. The password is nowhere but in its file.
 	b.press(`nav a[data-view='setup']`)
 	b.types("#address", "rtsp://"+stream.Host+"/cam")
@@ -174,7 +176,8 @@ func TestFirstStart(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, call := range [][2]string{{"GET", "/web/cameras"}, {"POST", "/web/cameras"}, {"POST", "/web/cameras:try"},
 		{"POST", "/web/cameras:search"},
-		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"}} {
+		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"},
+		{"GET", "/web/cameras/front-gate/motion"}, {"PUT", "/web/cameras/front-gate/motion"}} {
 		r, err := http.NewRequestWithContext(t.Context(), call[0], address+call[1], strings.NewReader("{}"))
 		require.NoError(t, err)
 		res, err := client.Do(r)

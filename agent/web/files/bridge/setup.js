@@ -29,7 +29,8 @@ export function setup(app) {
       const remove = make("button", { type: "button", text: "Remove", ariaLabel: "Remove " + c.name });
       change.onclick = () => { begin(c); $("camera-name-new").focus(); $("add-title").scrollIntoView({ block: "nearest" }); };
       remove.onclick = () => ask(c, remove);
-      const li = row(c.name, c.address + (c.username ? " as " + c.username : "") + (c.enabled ? "" : ", switched off"), change, remove);
+      const tune = make("a", { href: "#/tuning/" + encodeURIComponent(c.id), text: "Tune", ariaLabel: "Tune " + c.name });
+      const li = row(c.name, c.address + (c.username ? " as " + c.username : "") + (c.enabled ? "" : ", switched off"), tune, change, remove);
       li.dataset.id = c.id;
       return li;
     }));

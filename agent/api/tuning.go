@@ -1,0 +1,102 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"vmsbridge/agent/setup"
+	"vmsbridge/configs"
+	"vmsbridge/uplink/identity"
+)
+
+// tuningBody bounds what is drawn into a picture, in bytes: 160 outlines of 64 corners.
+const tuningBody = 512 << 10
+
+// drawing is what is looked for in a camera's pictures, as the page draws it. Corners are fractions
+// of the picture, as in the configuration.
+type drawing struct {
+	Version     string            `json:"version"`
+	Sensitivity float64           `json:"sensitivity"`
+	Masks       []configs.Polygon `json:"masks"`
+	Regions     []outline         `json:"regions"`
+	Lines       []outline         `json:"lines"`
+	Areas       []outline         `json:"areas"`
+}
+
+// outline is a region, a line or an area; each has the keys of its own.
+type outline struct {
+	ID          string       `json:"id"`
+	Name        string       `json:"name"`
+	Points      [][2]float64 `json:"points"`
+	Sensitivity float64      `json:"sensitivity,omitempty"` // of a region; 0: the camera's
+	Direction   string       `json:"direction,omitempty"`   // of a line
+	Intrusion   bool         `json:"intrusion,omitempty"`   // of an area
+	Loiter      float64      `json:"loiter,omitempty"`      // of an area: seconds
+}
+
+func drawingOf(t setup.Tuning) drawing {
+	d := drawing{Version: t.Version, Sensitivity: t.Sensitivity, Masks: append([]configs.Polygon{}, t.Masks...),
+		Regions: []outline{}, Lines: []outline{}, Areas: []outline{}}
+	for _, r := range t.Regions {
+		if r.Sensitivity == t.Sensitivity {
+			r.Sensitivity = 0
+		}
+		d.Regions = append(d.Regions, outline{ID: r.ID, Name: r.Name, Points: r.Area, Sensitivity: r.Sensitivity})
+	}
+	for _, l := range t.Lines {
+		d.Lines = append(d.Lines, outline{ID: l.ID, Name: l.Name, Points: l.Points, Direction: l.Direction})
+	}
+	for _, a := range t.Areas {
+		d.Areas = append(d.Areas, outline{ID: a.ID, Name: a.Name, Points: a.Area, Intrusion: a.Intrusion,
+			Loiter: a.Loiter.Seconds()})
+	}
+	return d
+}
+
+func (d drawing) tuning() setup.Tuning {
+	t := setup.Tuning{Version: d.Version}
+	t.Sensitivity, t.Masks = d.Sensitivity, d.Masks
+	for _, r := range d.Regions {
+		t.Regions = append(t.Regions,
+			configs.Region{ID: r.ID, Name: r.Name, Area: r.Points, Sensitivity: r.Sensitivity})
+	}
+	for _, l := range d.Lines {
+		t.Lines = append(t.Lines, configs.Line{ID: l.ID, Name: l.Name, Points: l.Points, Direction: l.Direction})
+	}
+	for _, a := range d.Areas {
+		t.Areas = append(t.Areas, configs.Area{ID: a.ID, Name: a.Name, Area: a.Points, Intrusion: a.Intrusion,
+			Loiter: time.Duration(a.Loiter * float64(time.Second))})
+	}
+	return t
+}
+
+// tuningRoutes are what the page draws and tries.
+func (a *API) tuningRoutes(mux *http.ServeMux) {
+	const path = "/web/cameras/{id}/motion"
+	a.forAdministrators(mux, "GET "+path, func(r *http.Request, _ identity.Principal) (any, error) {
+		t, err := a.opts.Setup.Tuning(r.PathValue("id"))
+		return drawingOf(t), err
+	})
+	a.forAdministrators(mux, "PUT "+path, func(r *http.Request, p identity.Principal) (any, error) {
+		d, err := drawn(r)
+		if err != nil {
+			return nil, err
+		}
+		t, err := a.opts.Setup.Tune(r.Context(), r.PathValue("id"), d.tuning())
+		if err == nil {
+			a.opts.Log.Info("a camera was tuned by the page", "camera", r.PathValue("id"), "by", p.Holder)
+		}
+		return drawingOf(t), err
+	})
+}
+
+// drawn reads what the page sent.
+func drawn(r *http.Request) (d drawing, err error) {
+	from := json.NewDecoder(http.MaxBytesReader(nil, r.Body, tuningBody))
+	from.DisallowUnknownFields()
+	if from.Decode(&d) != nil || from.More() {
+		return d, &setup.Refusal{Reason: "The body must be one JSON object with the known keys, 512 kB at most."}
+	}
+	return d, nil
+}
