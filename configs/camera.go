@@ -33,6 +33,8 @@ type Camera struct {
 	Enabled bool `yaml:"enabled"`
 	// Motion is complete after Load: what the camera does not say is taken from Config.Motion.
 	Motion CameraMotion `yaml:"motion"`
+	// Arm is when motion before this camera makes events.
+	Arm CameraArm `yaml:"arm"`
 }
 
 // Motion is how motion is found. Zero durations mean the detector's own defaults.

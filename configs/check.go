@@ -293,6 +293,10 @@ func (c *checker) rest() {
 		}
 	}
 	c.motion("motion", c.cfg.Motion)
+	c.schedule("arm.schedule", c.cfg.Arm.Schedule)
+	if _, err := parseZone(c.cfg.Arm.TimeZone); err != nil {
+		c.fault("arm.time_zone", "%v", err)
+	}
 	c.oneOf("log.level", c.cfg.Log.Level, "debug", "info", "warn", "error")
 	c.oneOf("log.format", c.cfg.Log.Format, "text", "json")
 }

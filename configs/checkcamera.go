@@ -31,6 +31,9 @@ func (c *checker) camera(i int) {
 	c.oneOf(at+".transport", cam.Transport, "auto", "tcp", "udp", "multicast")
 	c.tls(at, cam)
 	c.motion(at+".motion", cam.Motion.Motion)
+	if p := at + ".arm.schedule"; c.given(p) { // what it inherits was checked where it stands
+		c.schedule(p, cam.Arm.Schedule)
+	}
 	for j, mask := range cam.Motion.Masks {
 		c.polygon(item(at+".motion.masks", j), mask)
 	}

@@ -18,7 +18,9 @@ type Config struct {
 	// Motion holds the defaults of all cameras; they are already merged into each camera's own
 	// Motion.
 	Motion Motion `yaml:"motion"`
-	MQTT   MQTT   `yaml:"mqtt"`
+	// Arm holds the schedule of all cameras; it is already merged into each camera's own Arm.
+	Arm  Arm  `yaml:"arm"`
+	MQTT MQTT `yaml:"mqtt"`
 	// Webhooks are addresses that get events beside the service.
 	Webhooks []Webhook `yaml:"webhooks"`
 	// Lines is a file or pipe that gets events beside the service.

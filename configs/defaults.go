@@ -46,6 +46,9 @@ func (c *Config) fill(given func(path string) bool) {
 		if cam.Name == "" {
 			cam.Name = cam.ID
 		}
+		if !given(at + ".arm.schedule") {
+			cam.Arm.Schedule = c.Arm.Schedule
+		}
 		own := cam.Motion.Motion
 		cam.Motion.Motion = c.Motion
 		if given(at + ".motion.sensitivity") {

@@ -44,7 +44,6 @@ func ParseDuration(text string) (time.Duration, error) {
 
 // FormatDuration writes a duration as a person would: 720h is 30d, and no zeros at the end.
 func FormatDuration(d time.Duration) string {
-	const day = 24 * time.Hour
 	if d >= day && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}
