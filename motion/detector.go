@@ -118,6 +118,14 @@ func (d *Detector) gap() {
 	d.pictures = 0
 }
 
+// Pause ends what is open and goes on with the background that is known: what still moves begins
+// anew. It returns the ends as Gap does.
+func (d *Detector) Pause() []Change {
+	d.changes = d.changes[:0]
+	d.pause()
+	return d.changes
+}
+
 // pause ends what is open and goes on with the background that is known: the pictures have a hole,
 // or their clock was set.
 func (d *Detector) pause() {

@@ -39,7 +39,9 @@ func (c *Cameras) Tasks(list []configs.Camera) []supervisor.Task[*Pipeline] {
 	tasks := make([]supervisor.Task[*Pipeline], 0, len(list))
 	for _, section := range list {
 		if section.Enabled {
-			tasks = append(tasks, supervisor.Task[*Pipeline]{Name: section.ID, Config: section,
+			config := section
+			config.Arm = configs.CameraArm{} // another schedule is no reason to start anew
+			tasks = append(tasks, supervisor.Task[*Pipeline]{Name: section.ID, Config: config,
 				New: func() (*Pipeline, error) { return c.create(section) }})
 		}
 	}

@@ -2,13 +2,14 @@ package pipeline
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
 )
 
-// Deps are what all pipelines share. All fields but the last two are needed.
+// Deps are what all pipelines share. All fields but the last three are needed.
 type Deps struct {
 	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and
 	// Out know the true times.
@@ -28,6 +29,8 @@ type Deps struct {
 	// Resume is the state in which a camera was when the bridge stopped, given once. later says
 	// that it is not known yet; only one who waits is told so. Nil: none is known.
 	Resume func(camera string, waits bool) (r Resumed, ok, later bool)
+	// Disarmed is whether a camera is disarmed, now and later. Nil: none ever is.
+	Disarmed func(camera string) *atomic.Bool
 	// Stays says that the bridge stops and lets its cameras' states go on. Nil: they end.
 	Stays func() bool
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/camera"
@@ -30,6 +31,9 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 	p := &Pipeline{cfg: c, deps: r, log: log, detector: det, pace: NewSampler(c.Motion.Rate),
 		spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: r.Now()}}
+	if p.disarmed = new(atomic.Bool); r.Disarmed != nil {
+		p.disarmed = r.Disarmed(c.ID)
+	}
 	if tc, ok := TamperConfig(c.Motion); ok {
 		if p.view.watch, err = tamper.New(tc); err != nil {
 			return nil, fmt.Errorf("camera %s: %w", c.ID, err)

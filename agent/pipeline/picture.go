@@ -74,6 +74,7 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	if p.counters == nil {
 		p.counters = p.deps.Metrics.of(p.cfg.ID)
 	}
+	p.obey()
 	began := time.Now()
 	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
 	res := p.detector.Step(look)
@@ -131,6 +132,9 @@ func (p *Pipeline) arrived(t time.Time) {
 
 // report makes events of the detector's changes.
 func (p *Pipeline) report(changes []motion.Change) {
+	if p.rests {
+		return
+	}
 	for _, c := range changes {
 		ev := p.author.Motion(c)
 		if p.withhold(c, ev) {
@@ -199,5 +203,17 @@ func (p *Pipeline) tellGate() {
 	}
 	if now != "" {
 		of.WithLabelValues(p.cfg.ID, string(now)).Set(1)
+	}
+}
+
+// obey takes up that the camera was armed or disarmed. Spans of motion, lines and areas that are
+// open end when it is disarmed; detector and stills go on as before, so that nothing need be
+// learned when it is armed. What moves then begins anew.
+func (p *Pipeline) obey() {
+	if rests := p.disarmed.Load(); rests != p.rests {
+		p.report(p.detector.Pause())
+		p.gapLines()
+		p.view.told, p.view.withheld = nil, nil
+		p.rests = rests
 	}
 }

@@ -53,6 +53,9 @@ func (p *Pipeline) gapLines() {
 
 // reportLines makes events of what the watch over lines and areas found.
 func (p *Pipeline) reportLines(changes []rule.Change) {
+	if p.rests {
+		return
+	}
 	for _, c := range changes {
 		if c.Kind == rule.Crossed {
 			ev := p.author.Crossing(c)

@@ -37,9 +37,11 @@ type Pipeline struct {
 	spans    map[string]vms.Event // those that have begun, by region, viewKey, and those of areas
 	view     view
 	rules    rules
-	pace     Sampler   // of the pictures looked at
-	lastSeen time.Time // capture time of the last picture decoded
-	lostWhy  string    // why the camera was away, while it is
+	disarmed *atomic.Bool // set by others
+	rests    bool         // what moves makes no events
+	pace     Sampler      // of the pictures looked at
+	lastSeen time.Time    // capture time of the last picture decoded
+	lostWhy  string       // why the camera was away, while it is
 	aliveAt  time.Time
 	grumble  complaint
 	counters *counters    // nil before the first picture
