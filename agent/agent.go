@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/arming"
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/health"
@@ -54,6 +55,7 @@ type Agent struct {
 
 	clock      *clock.Clock
 	archive    *archive.Archive
+	arming     *arming.Arming
 	pool       *codec.Pool
 	pace       *pipeline.Pace
 	cameras    *pipeline.Cameras

@@ -55,7 +55,7 @@ var liveKeys = []string{"bridge.name", "service.token", "service.token_file", "s
 	"service.tls_fingerprint",
 	"service.report_ongoing", "service.tunnel", "api.tokens", "api.tls", "stills.preview_interval",
 	"stills.motion_interval", "stills.main_interval",
-	"stills.preview_width", "stills.quality", "journal", "motion", "mqtt", "webhooks", "file", "log.level"}
+	"stills.preview_width", "stills.quality", "journal", "motion", "arm", "mqtt", "webhooks", "file", "log.level"}
 
 // takeOver makes next the running configuration as far as that can be done. What can fail is done
 // first, so that an error means that nothing was changed.
@@ -68,6 +68,9 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 		} else {
 			done.Restart = append(done.Restart, key)
 		}
+	}
+	if rescheduled(now, next) && !slices.Contains(done.Applied, "arm.schedule") {
+		done.Applied = append(done.Applied, "cameras[].arm")
 	}
 	for _, w := range next.Warnings {
 		done.Warnings = append(done.Warnings, w.String())
@@ -91,6 +94,15 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	return done, ways.Apply(ctx)
 }
 
+// rescheduled tells whether a camera has another schedule, which starts no camera anew.
+func rescheduled(now, next *configs.Config) bool {
+	return slices.ContainsFunc(now.Cameras, func(a configs.Camera) bool {
+		return slices.ContainsFunc(next.Cameras, func(b configs.Camera) bool {
+			return a.ID == b.ID && !slices.Equal(a.Arm.Schedule, b.Arm.Schedule)
+		})
+	})
+}
+
 // holdsAtOnce tells whether a changed key can be taken over now.
 func holdsAtOnce(key string, now, next *configs.Config) bool {
 	if strings.HasPrefix(key, "api.tls") && (now.API.TLS.Cert == "") != (next.API.TLS.Cert == "") {
@@ -106,6 +118,7 @@ func (a *Agent) settled(run *configs.Config, local api.Change) {
 	a.live.Store(run)
 	a.api.Apply(local)
 	a.pace.Set(run.Stills)
+	a.arming.Look()
 	a.archive.Events.ReportOngoing(run.Service.ReportOngoing)
 	if a.opts.Level != nil {
 		_ = a.opts.Level.UnmarshalText([]byte(run.Log.Level)) // configs has checked it

@@ -13,6 +13,7 @@ import (
 
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/arming"
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/health"
@@ -43,6 +44,10 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.archive.Close()) }()
+	a.arming = arming.Open(arming.Options{Config: a.cfg, Memory: a.archive.Journal, Log: a.log,
+		Now: func() (time.Time, bool) {
+			return a.clock.True(a.clock.Now()), a.clock.State().Source != clock.Waiting
+		}})
 	base := localURL(a.cfg(), listener.Addr(), a.log)
 	if err := a.openAPI(base); err != nil {
 		return err
@@ -96,7 +101,7 @@ func (a *Agent) openAPI(base string) (err error) {
 		StillBefore: a.stillBefore,
 		Queue:       waiting, QueuePath: outbound.QueuePath,
 		Reload: func(ctx context.Context) (any, error) { return a.Reload(ctx) },
-		Bundle: a.opts.Bundle,
+		Bundle: a.opts.Bundle, Arming: a.arming,
 		Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string {
 			return a.cfg().Decode.Libraries
 		},
@@ -137,6 +142,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener) error {
 	start(writers, "events", func(c context.Context) error { defer close(eventsDone); return a.archive.Events.Run(c) })
 	start(writers, "stills", func(c context.Context) error { defer close(stillsDone); return a.archive.Stills.Run(c) })
 	start(rest, "clock", a.clock.Run)
+	start(rest, "what is armed", a.arming.Run)
 	start(rest, "gaps", a.archive.Stills.NoteHeld)
 	start(rest, "the ways out of events", a.outbound.Run)
 	start(rest, "local API", func(c context.Context) error { return a.api.Run(c, l) })

@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"vmsbridge/agent/camera"
@@ -46,6 +47,12 @@ func (a *Agent) CameraStates() []health.Camera {
 	list, watched := []health.Camera{}, a.pipelines()
 	for _, c := range a.cfg().Cameras {
 		list = append(list, a.cameraStatus(c, watched[c.ID]))
+	}
+	armed, _ := a.arming.States()
+	for _, s := range armed {
+		if i := slices.IndexFunc(list, func(c health.Camera) bool { return c.ID == s.Camera }); i >= 0 {
+			list[i].Disarmed, list[i].Switched, list[i].ArmingUntil = !s.Armed, s.ByHand, s.Until
+		}
 	}
 	return list
 }

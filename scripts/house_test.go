@@ -47,10 +47,11 @@ var allowed = map[string][]string{
 		"storage/journal", "storage/stills", "uplink/delivery", "uplink/vms"},
 	"agent/archive": {"agent/clock", "agent/health", "agent/pipeline", "configs", "storage/guard", "storage/journal",
 		"storage/stills", "storage/vfs", "uplink/vms"},
-	"agent/web": nil, // the page: embedded files
+	"agent/arming": {"configs"}, // which cameras are armed
+	"agent/web":    nil,         // the page: embedded files
 	// finds cameras and writes them into the configuration
 	"agent/setup": {"agent/camera", "agent/codec", "agent/discover", "configs"},
-	"agent/api": {"agent/archive", "agent/control", "agent/health", "agent/setup", "agent/web",
+	"agent/api": {"agent/archive", "agent/arming", "agent/control", "agent/health", "agent/setup", "agent/web",
 		"storage/journal", "storage/stills", "configs", "uplink/identity/...", "uplink/server/...", "uplink/vms"},
 	"agent/outbound": {"agent/clock", "agent/control", "agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",

@@ -31,6 +31,14 @@ func (a *API) localMux() http.Handler {
 		}
 		answer(w, done)
 	})
+	mux.HandleFunc("POST /arm", func(w http.ResponseWriter, r *http.Request) {
+		list, err := armed(r, a.opts.Arming, "the command line")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		answer(w, list)
+	})
 	mux.Handle("GET /metrics", a.metrics())
 	mux.Handle(a.opts.QueuePath, a.opts.Queue)
 	mux.Handle(a.opts.QueuePath+"/", a.opts.Queue)

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/arming"
 	"vmsbridge/agent/health"
 	"vmsbridge/agent/setup"
 	"vmsbridge/configs"
@@ -31,6 +32,8 @@ type Options struct {
 	StillBefore func(ctx context.Context, camera string, t time.Time)
 	// Reload reads the configuration anew; what it returns is sent as JSON.
 	Reload func(ctx context.Context) (any, error)
+	// Arming is which cameras are armed.
+	Arming *arming.Arming
 	// Setup changes the cameras of the configuration, for the page.
 	Setup *setup.Setup
 	// Bundle packs what whoever helps needs. Nil: there is none.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"vmsbridge/agent/arming"
 	"vmsbridge/agent/setup"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
@@ -93,6 +94,13 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 		return map[string]any{"id": id}, err
 	})
 	a.changeRoutes(mux)
+	a.forAdministrators(mux, "POST /web/arm", func(r *http.Request, p identity.Principal) (any, error) {
+		list, err := armed(r, a.opts.Arming, p.Holder)
+		if refusal, ok := errors.AsType[*arming.Refusal](err); ok {
+			err = &setup.Refusal{Reason: refusal.Reason}
+		}
+		return list, err
+	})
 	packing := make(chan struct{}, 1) // one at a time: it reads the log and the stores
 	a.forAdministrators(mux, "POST /web/support", func(r *http.Request, p identity.Principal) (any, error) {
 		if a.opts.Bundle == nil {

@@ -18,6 +18,7 @@ var (
 	problemDesc  = desc("problem", "1 while something of this kind is wrong; vmsbridge status says what.", "kind")
 	onlineDesc   = desc("camera_online", "1 while pictures of the camera arrive and can be decoded.", "camera")
 	stuckDesc    = desc("camera_stuck", "1 while the camera's pipeline stands still.", "camera")
+	armedDesc    = desc("camera_armed", "1 while motion before the camera makes events.", "camera")
 	stillDesc    = desc("last_still_timestamp_seconds", "Time of the camera's newest still.", "camera", "kind")
 	freeDesc     = desc("disk_free_bytes", "What is free on the file system of the data folder.")
 	totalDesc    = desc("disk_size_bytes", "Size of the file system of the data folder.")
@@ -33,8 +34,8 @@ var (
 
 // Describe is for prometheus.Collector.
 func (c Collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{infoDesc, problemDesc, onlineDesc, stuckDesc, stillDesc, freeDesc, totalDesc,
-		signedInDesc, tunnelDesc,
+	for _, d := range []*prometheus.Desc{infoDesc, problemDesc, onlineDesc, stuckDesc, armedDesc, stillDesc, freeDesc,
+		totalDesc, signedInDesc, tunnelDesc,
 		reloadOKDesc, reloadAtDesc, reloadsDesc, restartDesc, decoderDesc} {
 		ch <- d
 	}
@@ -54,6 +55,7 @@ func (c Collector) Collect(ch chan<- prometheus.Metric) {
 		if cam.State != Off {
 			set(onlineDesc, yes(cam.Online), cam.ID)
 			set(stuckDesc, yes(cam.Stuck), cam.ID)
+			set(armedDesc, yes(!cam.Disarmed), cam.ID)
 		}
 		for kind, at := range map[string]time.Time{"preview": cam.Preview, "main": cam.Main} {
 			if !at.IsZero() {

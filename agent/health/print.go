@@ -93,6 +93,9 @@ func (p *page) cameras(list []Camera) {
 	_, _ = fmt.Fprintln(t, "CAMERA\tSTATE\tSINCE\tSTREAM\tLAST STILL\tNAME")
 	for _, c := range list {
 		state := c.State
+		if c.Disarmed {
+			state += ", disarmed"
+		}
 		if c.Tampered != "" {
 			state += ", " + c.Tampered
 		}
@@ -111,6 +114,9 @@ func (p *page) cameras(list []Camera) {
 		if c.Reason != "" {
 			p.line("  %s: %s", c.ID, c.Reason)
 		}
+		if c.Disarmed || c.Switched {
+			p.line("  %s: %s", c.ID, c.arming())
+		}
 		switch {
 		case c.DecodesAll != "":
 			p.line("  %s: all of its pictures are decoded: %s", c.ID, c.DecodesAll)
@@ -123,6 +129,26 @@ func (p *page) cameras(list []Camera) {
 				100*d.Processor)
 		}
 	}
+}
+
+// arming says whether motion makes events, why, and until when.
+func (c Camera) arming() string {
+	text := "armed"
+	if c.Disarmed {
+		text = "disarmed"
+	}
+	if c.Switched {
+		text += " by hand"
+	} else {
+		text += " by the schedule"
+	}
+	if !c.ArmingUntil.IsZero() {
+		text += " until " + at(c.ArmingUntil)
+	}
+	if c.Disarmed {
+		text += ": motion makes no events"
+	}
+	return text
 }
 
 // homes is a line for each other home of events.

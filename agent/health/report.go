@@ -108,9 +108,14 @@ type Camera struct {
 	Height    int       `json:"height,omitempty"`
 	Transport string    `json:"transport,omitempty"`
 	Tampered  string    `json:"tampered,omitempty"` // what was done to its view
-	Stuck     bool      `json:"stuck,omitempty"`
-	Decoding  *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
-	Losing    float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
+	// Disarmed says that motion makes no events, by the schedule or, where it is Switched, by hand;
+	// ArmingUntil is when that, or that it does, changes: zero where that is not known.
+	Disarmed    bool      `json:"disarmed,omitempty"`
+	Switched    bool      `json:"switched,omitempty"`
+	ArmingUntil time.Time `json:"armingUntil,omitzero"`
+	Stuck       bool      `json:"stuck,omitempty"`
+	Decoding    *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
+	Losing      float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
 	// Undecoded is the share of its access units that stayed undecoded in the last minute, since
 	// nothing moves in them; DecodesAll says why it is none now.
 	Undecoded  float64 `json:"undecoded,omitempty"`
