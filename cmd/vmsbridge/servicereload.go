@@ -22,7 +22,7 @@ type serviceReload struct {
 }
 
 func (c *serviceReload) Run(ctx context.Context, s streams) error {
-	body, err := site{c.configFile, c.Data}.ask(ctx, http.MethodPost, "/reload")
+	body, err := site{c.configFile, c.Data}.ask(ctx, http.MethodPost, "/reload", nil)
 	if errors.Is(err, control.ErrNotRunning) {
 		return fmt.Errorf("%w; start it with: vmsbridge service start", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"vmsbridge/agent/control"
@@ -83,13 +85,13 @@ var errSilent = fmt.Errorf("the bridge runs and does not answer within %v: it ha
 	"(vmsbridge service restart)", answerWithin)
 
 // ask asks the running bridge. The error wraps control.ErrNotRunning where none runs.
-func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
+func (b site) ask(ctx context.Context, method, path string, question []byte) ([]byte, error) {
 	if method == http.MethodGet { // a change may take longer
 		var cancel func()
 		ctx, cancel = context.WithTimeoutCause(ctx, answerWithin, errSilent)
 		defer cancel()
 	}
-	req, err := http.NewRequestWithContext(ctx, method, control.URL+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, control.URL+path, bytes.NewReader(question))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = errors.New(string(body))
+		err = errors.New(strings.TrimSpace(string(body)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)
@@ -116,7 +118,7 @@ func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 
 // report is the running bridge's own, or what can be seen from outside.
 func (b site) report(ctx context.Context) (health.Report, error) {
-	body, err := b.ask(ctx, http.MethodGet, "/status")
+	body, err := b.ask(ctx, http.MethodGet, "/status", nil)
 	if errors.Is(err, control.ErrNotRunning) {
 		return b.seen(ctx)
 	}

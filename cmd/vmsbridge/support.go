@@ -112,7 +112,7 @@ func (c *supportCommand) parts(ctx context.Context, b site, running bool) []part
 		{"stores.txt", func() ([]byte, error) { return b.files() }},
 	}
 	if running {
-		return append(parts, part{"metrics.txt", func() ([]byte, error) { return b.ask(ctx, "GET", "/metrics") }})
+		return append(parts, part{"metrics.txt", func() ([]byte, error) { return b.ask(ctx, "GET", "/metrics", nil) }})
 	}
 	return append(parts, part{"fsck.txt", b.check})
 }
