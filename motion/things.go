@@ -48,9 +48,10 @@ func (d *Detector) Things(dst []Thing) []Thing {
 		if b.Cells < least {
 			continue
 		}
+		r := d.sheer(b.Rect)
 		t := Thing{Share: float64(b.Cells) / float64(n), Box: Box{
-			Left: float64(b.Left) * side / w, Top: float64(b.Top) * side / h,
-			Right: min(1, float64(b.Right)*side/w), Bottom: min(1, float64(b.Bottom)*side/h)}}
+			Left: float64(r.Left) * side / w, Top: float64(r.Top) * side / h,
+			Right: min(1, float64(r.Right)*side/w), Bottom: min(1, float64(r.Bottom)*side/h)}}
 		if j := d.objectOf(b.X, b.Y); j >= 0 {
 			o := &d.objects[j]
 			if o.Light && o.Gone == 0 {
@@ -75,4 +76,46 @@ func (d *Detector) objectOf(x, y int) int {
 		return -1
 	}
 	return d.finder.Of(x, y)
+}
+
+// sheer is the box of a thing without the rows and columns at its sides in which nothing differs by
+// a third of the thing's contrast: its shadow, and its reflection in a floor, which differ by a
+// sixth to a quarter of it. They are half of its height or width at most on each side.
+func (d *Detector) sheer(r area.Rect) area.Rect {
+	const partly, most = 3, 2
+	now, background, mask, width := d.history.newest(), d.model.background, d.apart.mask, d.grid.width
+	weight, square := 0.0, 0.0
+	for y := r.Top; y < r.Bottom; y++ {
+		for i := y*width + r.Left; i < y*width+r.Right; i++ {
+			if mask[i] != 0 {
+				v := float64(abs32(int32(now[i]) - int32(background[i])))
+				weight, square = weight+v, square+v*v
+			}
+		}
+	}
+	least := int32(square / max(1, weight) / partly)
+	thing := func(x0, y0, x1, y1 int) bool {
+		for y := y0; y < y1; y++ {
+			for i := y*width + x0; i < y*width+x1; i++ {
+				if mask[i] != 0 && abs32(int32(now[i])-int32(background[i])) >= least {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	in, high, wide := r, (r.Bottom-r.Top)/most, (r.Right-r.Left)/most
+	for r.Bottom-in.Bottom < high && !thing(in.Left, in.Bottom-1, in.Right, in.Bottom) {
+		in.Bottom--
+	}
+	for in.Top-r.Top < high && !thing(in.Left, in.Top, in.Right, in.Top+1) {
+		in.Top++
+	}
+	for in.Left-r.Left < wide && !thing(in.Left, in.Top, in.Left+1, in.Bottom) {
+		in.Left++
+	}
+	for r.Right-in.Right < wide && !thing(in.Right-1, in.Top, in.Right, in.Bottom) {
+		in.Right--
+	}
+	return in
 }
