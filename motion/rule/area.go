@@ -23,6 +23,7 @@ type area struct {
 type atArea struct {
 	inside bool
 	since  time.Duration
+	leftAt time.Duration // when it was last inside
 }
 
 // span is a time during which something is in an area, or has been for too long.
@@ -42,8 +43,9 @@ func (a *area) step(s *atArea, k *path, aspect float64, at time.Duration) {
 		if !s.inside {
 			s.inside, s.since = true, at
 		}
-	} else if away, _ := apart(a.outline, foot); away >= k.clear() {
-		s.inside = false
+		s.leftAt = at
+	} else if away, _ := apart(a.outline, foot); away >= k.clear() || away >= clearLeast && at-s.leftAt >= behindFor {
+		s.inside = false // it went away, or stopped soon behind the outline
 	}
 }
 

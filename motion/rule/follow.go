@@ -86,7 +86,7 @@ func (w *Watch) follow(things []seen, at, dt time.Duration) {
 					b, track = b.union(things[j].box), max(track, things[j].track)
 				}
 			}
-			k.see(b, w.cuts(b), at, s)
+			k.see(b, w.cuts(b), w.beside(b), at, s)
 			w.call(k, track)
 			continue
 		}
@@ -102,7 +102,14 @@ func (w *Watch) follow(things []seen, at, dt time.Duration) {
 	for j := range things {
 		if t := &things[j]; t.path == none && len(w.paths) < maxPaths {
 			k := path{lines: make([]atLine, len(w.lines)), areas: make([]atArea, len(w.areas))}
-			k.see(t.box, w.cuts(t.box), at, s)
+			k.see(t.box, w.cuts(t.box), w.beside(t.box), at, s)
+			if w.cuts(t.box) {
+				k.was = w.outside(t.box)
+				for n := range w.lines {
+					_, side := apart(w.lines[n].points, k.was)
+					k.lines[n].came = 1 + side
+				}
+			}
 			w.call(&k, t.track)
 			w.paths = append(w.paths, k)
 		}
@@ -145,5 +152,26 @@ func (k *path) costs(b rect) float64 {
 
 // cuts tells whether the border of the picture cuts a thing.
 func (w *Watch) cuts(b rect) bool {
-	return b.left < least || b.top < least || b.right > w.aspect-least || b.bottom > 1-least
+	return w.beside(b) || b.top < least || b.bottom > 1-least
+}
+
+// beside tells whether the left or the right border of the picture cuts a thing.
+func (w *Watch) beside(b rect) bool { return b.left < least || b.right > w.aspect-least }
+
+// outside is where the foot of a thing that the border of the picture cuts was before it came in.
+func (w *Watch) outside(b rect) point {
+	p := b.foot()
+	switch {
+	case b.left < least:
+		p.x = -b.wide()
+	case b.right > w.aspect-least:
+		p.x = w.aspect + b.wide()
+	}
+	switch {
+	case b.top < least:
+		p.y = -least
+	case b.bottom > 1-least:
+		p.y = 1 + b.high()
+	}
+	return p
 }

@@ -63,10 +63,13 @@ const (
 	ownGrows = 0.25
 	// without going anywhere since it was first seen, after which a thing begins anew when it goes
 	standsUnseen = 4 * time.Second
-	torn         = 2    // times as large as in the picture before, at most, that it is to have gone anywhere
-	large        = 0.02 // of an area, that grows as it comes in: two people in three hundred
-	typicalFade  = 1.0  // seconds, over which its size is smoothed
-	trailFade    = 0.7  // seconds, over which it is looked at where a thing comes from
+	// after it came to the left or right border, for which its lower edge is not its foot: less and
+	// less is seen of who leaves
+	leavesIn    = 2500 * time.Millisecond
+	torn        = 2    // times as large as in the picture before, at most, that it is to have gone anywhere
+	large       = 0.02 // of an area, that grows as it comes in: two people in three hundred
+	typicalFade = 1.0  // seconds, over which its size is smoothed
+	trailFade   = 0.7  // seconds, over which it is looked at where a thing comes from
 	// pictures in which a thing was seen by itself, from which its speed is known
 	knownAfter = 3
 	sureAfter  = 10                     // the same, to go on behind or before another
@@ -81,6 +84,7 @@ const (
 type path struct {
 	object   string // "" until the detector says that it is motion
 	box      rect   // of its last picture, or where it is expected since
+	last     rect   // its box of its last picture
 	foot     point  // smoothed
 	was      point  // the foot, when lines were last held against it, at wasAt
 	born     rect
@@ -92,6 +96,9 @@ type path struct {
 	pictures int     // in which it was seen by itself
 	seenAt   time.Duration
 	wasAt    time.Duration
+	first    float64       // its area when it was first seen
+	whole    int           // pictures in which neither the left nor the right border cut it
+	besideAt time.Duration // since when one of them does
 	hidden   time.Duration // for how long it has been one with another; 0: it is not
 	own      bool          // it went somewhere by itself
 	stands   bool          // in an area, when it was last seen
@@ -109,14 +116,15 @@ func (k *path) expect(dt float64) {
 }
 
 // see takes what was seen of the thing in one picture, dt seconds after the one before. Cut says
-// that the border of the picture cuts it.
-func (k *path) see(b rect, cut bool, at time.Duration, dt float64) {
+// that the border of the picture cuts it, and beside that it is the left or the right one.
+func (k *path) see(b rect, cut, beside bool, at time.Duration, dt float64) {
 	before := k.box.area()
-	k.box, k.seenAt, k.hidden = b, at, 0
+	k.box, k.last, k.seenAt, k.hidden = b, b, at, 0
 	foot := b.foot()
 	if k.pictures++; k.pictures == 1 {
 		k.foot, k.was, k.wasAt, k.trail = foot, foot, at, foot
 		k.born, k.bornAt, k.typical = b, at, b.area()
+		k.first = b.area()
 		return
 	}
 	// An alpha-beta filter: it does not lag behind what goes on evenly.
@@ -124,6 +132,9 @@ func (k *path) see(b rect, cut bool, at time.Duration, dt float64) {
 	beta := alpha * alpha / (2 - alpha)
 	if k.pictures <= knownAfter {
 		alpha, beta = 1, 1/float64(k.pictures-1)
+	}
+	if k.leaves(beside, at) {
+		foot.y = k.foot.y
 	}
 	off := foot.minus(k.foot)
 	k.foot, k.speed = k.foot.plus(off, alpha), k.speed.plus(off, beta/dt)
@@ -140,6 +151,15 @@ func (k *path) see(b rect, cut bool, at time.Duration, dt float64) {
 			clear(k.areas)
 		}
 	}
+}
+
+// leaves tells whether the thing may be on its way out of the picture to one side.
+func (k *path) leaves(beside bool, at time.Duration) bool {
+	if !beside {
+		k.whole++
+		k.besideAt = at
+	}
+	return beside && k.whole > knownAfter && at-k.besideAt < leavesIn
 }
 
 // hide keeps the path where it is expected, within what hides it.

@@ -36,8 +36,11 @@ func play(t *testing.T, c rule.Config, length time.Duration, things ...walk) (al
 		var list []motion.Thing
 		for i, step := range things {
 			if x, foot, wide, high, there := step(at); there {
-				list = append(list, motion.Thing{Track: i + 1, Share: wide * high,
-					Box: motion.Box{Left: x - wide/2, Top: foot - high, Right: x + wide/2, Bottom: foot}})
+				box := motion.Box{Left: max(0, x-wide/2), Top: max(0, foot-high), Right: min(1, x+wide/2),
+					Bottom: min(1, foot)} // the border of the picture cuts what is outside
+				if box.Left < box.Right && box.Top < box.Bottom {
+					list = append(list, motion.Thing{Track: i + 1, Share: wide * high, Box: box})
+				}
 			}
 		}
 		p := motion.Picture{Width: 320, Height: 180, Time: epoch.Add(at)}
@@ -120,11 +123,54 @@ func TestCrossings(t *testing.T) {
 		y := 0.51 - math.Abs(0.2-at.Seconds()/10) // one step over the line, and back
 		return 0.5, y, 0.08, 0.2, at < 4*time.Second
 	}
+	// A large person, close to the camera, whose feet are below the picture.
+	near := straight(0, 4*time.Second, 0.2, 1.2, 0.8, 1.2, 0.2, 0.9)
+	enters := straight(0, 3*time.Second, 1.1, 0.8, 0.5, 0.8, 0.2, 0.5)
+	entersFast := straight(0, time.Second, 1.05, 0.8, 0.2, 0.8, 0.2, 0.4)
+	leaves := straight(0, 1500*time.Millisecond, 0.5, 0.8, 0.93, 0.8, 0.2, 0.5)
+	sinks := func(at time.Duration) (float64, float64, float64, float64, bool) { // what is seen of it, as it leaves
+		x := 0.5 + 0.2*at.Seconds()
+		return x, max(0.2, min(0.8, 0.8-(x-0.9)*8)), 0.2, 0.4, x < 1.08
+	}
+	stops := func(share float64) walk { // so far behind a line at 0.5
+		return func(at time.Duration) (float64, float64, float64, float64, bool) {
+			return min(0.2+at.Seconds()/5, 0.5+share), 1.2, 0.3, 0.9, true
+		}
+	}
+	returns := func(at time.Duration) (float64, float64, float64, float64, bool) {
+		return min(0.2+at.Seconds()/5, 0.525, 0.525-(at.Seconds()-4)/5), 1.2, 0.3, 0.9, at < 5500*time.Millisecond
+	}
+	settles := func(at time.Duration) (float64, float64, float64, float64, bool) {
+		return min(0.2+at.Seconds()/5, max(0.525, 0.56-max(0, at.Seconds()-1.8)/20)), 1.2, 0.3, 0.9, true
+	}
+	fidgets := func(at time.Duration) (float64, float64, float64, float64, bool) {
+		x := min(0.2+at.Seconds()/5, 0.525)
+		if s := at.Seconds(); s > 3.5 && math.Mod(s, 3) < 1.5 {
+			x = 0.475
+		}
+		return x, 1.2, 0.3, 0.9, true
+	}
+	cutOff := func(at time.Duration) (float64, float64, float64, float64, bool) {
+		return 0.95 - max(0, at.Seconds()-1)/5, 0.8, 0.2, 0.5, at < 4*time.Second
+	}
+	low := across([2]float64{0, 0.5}, [2]float64{1, 0.5})
+	aside := across([2]float64{0.92, 0}, [2]float64{0.92, 1})
 	for name, c := range map[string]struct {
 		config rule.Config
 		things []walk
 		want   []string
 	}{
+		"feet below the picture":      {upright, []walk{near}, []string{"b-to-a right"}},
+		"stops soon behind it":        {upright, []walk{stops(0.03)}, []string{"b-to-a right"}},
+		"stops, and a bit back":       {upright, []walk{settles}, []string{"b-to-a right"}},
+		"stops there and fidgets":     {upright, []walk{fidgets}, []string{"b-to-a right"}},
+		"is there, cut off, and goes": {across([2]float64{0.94, 0}, [2]float64{0.94, 1}), []walk{cutOff}, nil},
+		"stops on it":                 {upright, []walk{stops(0.003)}, nil},
+		"stops soon, and goes back":   {upright, []walk{returns}, []string{"b-to-a right", "a-to-b left"}},
+		"comes in by the side":        {aside, []walk{enters}, []string{"a-to-b left"}},
+		"comes in fast by the side":   {aside, []walk{entersFast}, []string{"a-to-b left"}},
+		"leaves by the side":          {aside, []walk{leaves}, []string{"b-to-a right"}},
+		"less and less of who leaves": {low, []walk{sinks}, nil},
 		"down":                        {level, []walk{down}, []string{"a-to-b down"}},
 		"up":                          {level, []walk{up}, []string{"b-to-a up"}},
 		"to the right":                {upright, []walk{right}, []string{"b-to-a right"}},
@@ -219,6 +265,19 @@ func TestAreas(t *testing.T) {
 		straight(20*time.Second, 24*time.Second, 0.3, 0.9, 0.6, 0.9, 0.06, 0.1))
 	require.Len(t, got, 6)
 	require.Equal(t, rule.IntrusionEnded, got[5].Kind, "the end of the stream ends it")
+}
+
+// Who is cut off by the border is in an area that ends there; who stops soon behind its outline has
+// left it.
+func TestAreasAtTheBorder(t *testing.T) {
+	got := play(t, yard(0), 6*time.Second, straight(0, 5*time.Second, 0.2, 1.2, 0.7, 1.2, 0.2, 0.9))
+	require.Len(t, got, 2)
+	require.InDelta(t, 2, got[0].Start.Sub(epoch).Seconds(), 0.3)
+	got = play(t, yard(0), 12*time.Second, func(at time.Duration) (float64, float64, float64, float64, bool) {
+		return min(0.2+at.Seconds()/5, 0.83), 0.9, 0.3, 0.8, true
+	})
+	require.Len(t, got, 2)
+	require.InDelta(t, 4, got[1].Last.Sub(epoch).Seconds(), 1.2, "it left, and stands beside")
 }
 
 // Somebody who stands still for some seconds, and so is not seen, is the same when seen again.

@@ -76,6 +76,7 @@ func (w *Watch) resize(aspect float64) {
 	}
 	for _, l := range w.config.Lines {
 		w.lines = append(w.lines, line{l, place(l.Points)})
+		w.lines[len(w.lines)-1].reach(aspect)
 	}
 	for _, a := range w.config.Areas {
 		outline := place(a.Outline)
@@ -115,6 +116,7 @@ func (w *Watch) Step(p motion.Picture, things []motion.Thing) []Change {
 	for i := range w.paths {
 		k := &w.paths[i]
 		if k.gone(w.at) {
+			w.leave(k)
 			continue
 		}
 		if k.seenAt == w.at {
@@ -132,11 +134,36 @@ func (w *Watch) Step(p motion.Picture, things []motion.Thing) []Change {
 	return w.changes
 }
 
+// leave lets a thing that was last seen on its way out cross what is between that place and the
+// border of the picture.
+func (w *Watch) leave(k *path) {
+	if k.whole <= knownAfter || !w.beside(k.last) {
+		return
+	}
+	out := w.outside(k.last)
+	if (out.x-k.was.x)*(k.was.x-k.trail.x) <= 0 {
+		return
+	}
+	k.foot = point{out.x, k.was.y}
+	k.wasAt -= (k.wasAt - k.besideAt) / 2 // that is how exactly it is known
+	w.cross(k, k.wasAt)
+}
+
 // judge holds a path against all lines and areas.
 func (w *Watch) judge(k *path) {
+	w.cross(k, w.at)
+	k.was, k.wasAt = k.foot, w.at
+	for i := range w.areas {
+		w.areas[i].step(&k.areas[i], k, w.aspect, w.at)
+	}
+	k.rest()
+}
+
+// cross holds a path against all lines.
+func (w *Watch) cross(k *path, at time.Duration) {
 	for i := range w.lines {
 		l, s := &w.lines[i], &k.lines[i]
-		if !l.step(s, k, w.at) {
+		if !l.step(s, k, at) {
 			continue
 		}
 		if l.Direction == "" || l.Direction == Any || l.Direction == s.way {
@@ -147,11 +174,6 @@ func (w *Watch) judge(k *path) {
 		}
 		s.way = ""
 	}
-	k.was, k.wasAt = k.foot, w.at
-	for i := range w.areas {
-		w.areas[i].step(&k.areas[i], k, w.aspect, w.at)
-	}
-	k.rest()
 }
 
 // time is the wall's time of a moment.
