@@ -29,8 +29,8 @@ type Feed interface {
 
 const (
 	// lazy is how long the passing of events that the sink does not want may stay unnoted, and
-	// lazyMost how many places: each note is a write to the device, and what is passed over costs
-	// nothing to pass again.
+	// lazyMost how many: each note is a write to the device, and what is passed over costs nothing
+	// to pass again.
 	lazy, lazyMost = time.Minute, 256
 	// scanPiece is how many entries of a feed are read in one go.
 	scanPiece = 512
@@ -50,6 +50,7 @@ type cursor struct {
 	read    uint64     // what is wanted up to this place is in waits, or dealt with
 	noted   uint64     // what Advance was told, and when
 	notedAt time.Time
+	over    int   // how many were passed over since then
 	dirty   bool  // something was dealt with that is not noted
 	failed  error // of Advance, until it does
 }
@@ -95,6 +96,7 @@ func (c *cursor) admit(q vms.Queued) bool {
 		return waits
 	}
 	if c.read = q.Place; !wanted {
+		c.over++
 		return false
 	}
 	c.waits = append(c.waits, q.Place)
@@ -179,7 +181,7 @@ func (c *cursor) due() (place uint64, due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	place = c.passedLocked()
-	due = place > c.noted && (c.dirty || place-c.noted >= lazyMost || time.Since(c.notedAt) >= lazy)
+	due = place > c.noted && (c.dirty || c.over >= lazyMost || time.Since(c.notedAt) >= lazy)
 	c.dirty = c.dirty && !due
 	return place, due
 }
@@ -199,7 +201,7 @@ func (c *cursor) note() {
 		c.dirty = true
 		return
 	}
-	c.noted, c.notedAt = place, time.Now()
+	c.noted, c.notedAt, c.over = place, time.Now(), 0
 }
 
 // trimmed forgets what was given up.

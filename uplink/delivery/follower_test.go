@@ -137,7 +137,7 @@ func verdict(kind delivery.Kind, err, hint string) func(vms.Event) delivery.Verd
 }
 
 // follow runs a follower in a bubble of its own time.
-func follow(t *testing.T, f *feed, sink *judge, o delivery.FollowOptions) (fl *delivery.Follower, stop func()) {
+func follow(t *testing.T, f delivery.Feed, sink *judge, o delivery.FollowOptions) (fl *delivery.Follower, stop func()) {
 	o.Kind, o.Name, o.Feed = "webhook", "x", f
 	fl = delivery.Follow(sink, o)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -247,24 +247,46 @@ func TestANoteThatFails(t *testing.T) {
 	})
 }
 
+// sparse is a feed whose places are far apart, as PostgreSQL's are.
+type sparse struct{ *feed }
+
+const apart = 1 << 20
+
+func (f sparse) Read(after uint64, n int) ([]vms.Queued, error) {
+	list, err := f.feed.Read(after/apart, n)
+	for i := range list {
+		list[i].Place *= apart
+	}
+	return list, err
+}
+
+func (f sparse) Advance(place uint64) error              { return f.feed.Advance(place / apart) }
+func (f sparse) Lag(after uint64) (l vms.Lag, err error) { return f.feed.Lag(after / apart) }
+
 // Events that a sink does not want cost the device little: they are noted together.
 func TestWhatIsNotWantedIsNotedTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f, sink := newFeed(0, time.Now()), &judge{}
-		_, stop := follow(t, f, sink, delivery.FollowOptions{Wants: func(q vms.Queued) bool {
-			return q.Event.ActorID == "cam1"
-		}})
-		defer stop()
-		for n := range 600 {
-			f.put(event("cam0", n), time.Now())
-			after(time.Second)
-		}
-		require.Zero(t, sink.count())
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		require.InDelta(t, 600, f.noted, 100)
-		require.LessOrEqual(t, f.advances, 12, "once a minute")
-	})
+	for _, far := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f, sink := newFeed(0, time.Now()), &judge{}
+			var of delivery.Feed = f
+			if far {
+				of = sparse{f}
+			}
+			_, stop := follow(t, of, sink, delivery.FollowOptions{Wants: func(q vms.Queued) bool {
+				return q.Event.ActorID == "cam1"
+			}})
+			defer stop()
+			for n := range 600 {
+				f.put(event("cam0", n), time.Now())
+				after(time.Second)
+			}
+			require.Zero(t, sink.count())
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			require.InDelta(t, 600, f.noted, 100)
+			require.LessOrEqual(t, f.advances, 12, "once a minute")
+		})
+	}
 }
 
 // Whatever a sink answers, and wherever a life is cut off, each event that is wanted arrives,
