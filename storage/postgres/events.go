@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,15 +17,20 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Events is the events, as storage/journal keeps them for the service: without an outbox,
-// cursors or untrue clocks. Its answers are the journal's, with these differences: an id must be
-// one that is made of its event (vms.Event.FitsID), names hold no zero byte, and Prune removes
-// whole weeks.
-type Events struct{ db *DB }
+// Events is the events, as storage/journal keeps them for the service: without an outbox or untrue
+// clocks. Its answers are the journal's, with these differences: an id must be one that is made of
+// its event (vms.Event.FitsID), names hold no zero byte, Prune removes whole weeks, also of what a
+// cursor has not passed, and a cursor reads an event that changed several times once.
+type Events struct {
+	db *DB
+
+	mu      sync.Mutex // guards cursors
+	cursors []*Cursor
+}
 
 // Events opens the events, and makes the partitions that are wanted soon.
 func (db *DB) Events() (*Events, error) {
-	e := &Events{db}
+	e := &Events{db: db}
 	if err := e.makePartitions(); err != nil {
 		return nil, fmt.Errorf("open the events: %w", err)
 	}
@@ -37,6 +43,7 @@ type sealed struct {
 	actorType, kind, owner string
 	end                    *int64
 	body                   []byte
+	n                      int64 // its number among those that are put together
 }
 
 // key is that of a row. name is what its id has behind the start: the type, and what tells it from
@@ -105,6 +112,7 @@ func (e *Events) PutAll(events []vms.Event, _ bool) error {
 		if rows[i], err = seal(ev); err != nil {
 			return fmt.Errorf("put event %q: %w", ev.ID, err)
 		}
+		rows[i].n = int64(i)
 	}
 	// In one order, so that two batches wait for one another and neither for both; and unique.
 	slices.Reverse(rows)
@@ -113,26 +121,40 @@ func (e *Events) PutAll(events []vms.Event, _ bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	if len(events) > mostAtOnce {
+		return fmt.Errorf("put %d events: at most %d fit into one transaction", len(events), mostAtOnce)
+	}
+	err := e.db.write(readCommitted, func(ctx context.Context, conn *pgx.Conn) error { return e.put(ctx, conn, rows) })
+	e.tell() // also if it is not known whether they were stored
+	if err != nil {
+		return fmt.Errorf("put %d events: %w", len(events), err)
+	}
+	return nil
+}
+
+// put stores rows in a transaction, and notes them for cursors.
+func (e *Events) put(ctx context.Context, conn *pgx.Conn, rows []sealed) error {
 	var actors, names, kinds, actorTypes, owners []string
-	var starts []int64
+	var starts, numbers []int64
 	var ends []*int64
 	var bodies [][]byte
 	for _, r := range rows {
 		actors, starts, names = append(actors, r.Actor), append(starts, r.Start), append(names, r.Name)
 		kinds, actorTypes, ends = append(kinds, r.kind), append(actorTypes, r.actorType), append(ends, r.end)
-		owners, bodies = append(owners, r.owner), append(bodies, r.body)
+		owners, bodies, numbers = append(owners, r.owner), append(bodies, r.body), append(numbers, r.n)
 	}
-	err := e.db.write(readCommitted, func(ctx context.Context, conn *pgx.Conn) error {
-		tag, err := conn.Exec(ctx, upsert, actors, starts, names, kinds, actorTypes, ends, owners, bodies)
-		if err == nil && tag.RowsAffected() != int64(len(rows)) {
-			return refuse(vms.ErrOwned)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("put %d events: %w", len(events), err)
+	batch := &pgx.Batch{}
+	batch.Queue(upsert, actors, starts, names, kinds, actorTypes, ends, owners, bodies)
+	batch.Queue(follow, actors, starts, names, numbers, e.db.opts.Now().UnixMilli())
+	results := conn.SendBatch(ctx, batch)
+	tag, err := results.Exec()
+	if other := results.Close(); err == nil {
+		err = other
 	}
-	return nil
+	if err == nil && tag.RowsAffected() != int64(len(rows)) {
+		return refuse(vms.ErrOwned)
+	}
+	return err
 }
 
 // read runs a transaction that sees one state of everything.

@@ -63,7 +63,7 @@ func TestTaken(t *testing.T) {
 		return nil
 	}))
 	require.ErrorIs(t, putOne(r, "after"), ErrTaken)
-	e := &Events{db}
+	e := &Events{db: db}
 	require.ErrorIs(t, e.PutAll(list(event("a/cam", zero)), false), ErrTaken)
 	require.ErrorIs(t, e.SetMeta("k", []byte("v")), ErrTaken)
 	require.ErrorIs(t, e.Probe(), ErrTaken)

@@ -39,6 +39,20 @@ create table vms_events (
 ) partition by range (start_ms);
 create index vms_events_ongoing on vms_events (actor) where end_ms is null;
 create table vms_events_other partition of vms_events default;
+`, 2: `
+create table vms_changes (
+	place bigint primary key,
+	at_ms bigint not null,
+	actor text collate "C" not null,
+	start_ms bigint not null,
+	name text collate "C" not null,
+	unique (actor, start_ms, name)
+);
+create table vms_cursors (
+	name text collate "C" primary key,
+	place bigint not null,
+	skipped bigint not null
+) with (fillfactor = 50);
 `}
 
 // migrate brings the tables up to date, all of it or nothing. The lock is held.

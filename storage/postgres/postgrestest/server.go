@@ -43,18 +43,32 @@ type Server struct {
 // Durable has the server wait for the disk, as it does outside tests.
 const Durable = "fsync=on"
 
-var shared = sync.OnceValues(func() (*Server, error) { return start() })
+var (
+	begun  atomic.Pointer[Server] // the shared one, once it was asked for
+	shared = sync.OnceValues(func() (*Server, error) {
+		s, err := start()
+		if err == nil {
+			begun.Store(s)
+		}
+		return s, err
+	})
+)
 
 // Main runs tests and stops the server that they shared.
 func Main(m *testing.M) {
 	code := m.Run()
-	if s, err := shared(); err == nil {
-		s.stop()
-	}
+	Stop()
 	os.Exit(code)
 }
 
-// Shared is one server for all tests of a package, whose TestMain calls Main.
+// Stop stops the shared server, if a test asked for it.
+func Stop() {
+	if s := begun.Load(); s != nil {
+		s.stop()
+	}
+}
+
+// Shared is one server for all tests of a package, whose TestMain calls Main or Stop.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	need(t)
