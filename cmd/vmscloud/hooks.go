@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/store"
@@ -174,10 +173,10 @@ func (h *hooks) Deliver(w server.Webhook) error {
 }
 
 // start serves a webhook with its open cursor.
-func (h *hooks) start(w server.Webhook, cursor *journal.Cursor) error {
+func (h *hooks) start(w server.Webhook, from cursor) error {
 	hook, err := webhook.New(webhook.Options{ID: w.ID, URL: w.Target, Secret: func() (string, error) {
 		return w.Secret, nil
-	}, Feed: bareCursor{cursor},
+	}, Feed: bareCursor{from},
 		Choose: w.Choose, Dial: h.targets.dial, UserAgent: "vmscloud", Caps: hookCaps, Log: h.log})
 	if err != nil {
 		return err

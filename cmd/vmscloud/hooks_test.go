@@ -82,7 +82,7 @@ func (f *followed) lastID() string {
 func (c *cloud) restart(args ...string) {
 	c.t.Helper()
 	require.Zero(c.t, c.p.stop())
-	c.p = startProcess(c.t, c.data, append([]string{"--listen", "127.0.0.1:0"}, args...)...)
+	c.start(args...)
 }
 
 func (c *cloud) report(account string, n int) string {
@@ -95,10 +95,10 @@ func (c *cloud) report(account string, n int) string {
 // A subscription outlasts a restart of the service with its filters, and its stream goes on behind
 // the last message that came: what was stored while nobody read, before and after the restart,
 // comes once and in order.
-func TestAStreamGoesOnAfterARestart(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t)
-	token := must(t, "token", "create", "--data", c.data, "--kind", "user", "--account", c.accounts["a"], "--quiet")
+func TestAStreamGoesOnAfterARestart(t *testing.T) { inBoth(t, streamOverARestart) }
+
+func streamOverARestart(t *testing.T, c *cloud) {
+	token := c.must("token", "create", "--kind", "user", "--account", c.accounts["a"], "--quiet")
 	code, made := c.api(token, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"}}`)
 	require.Equal(t, 201, code, made)
 	var sub struct{ ID string }
@@ -200,13 +200,14 @@ func (x *target) has(t *testing.T, want ...string) {
 // Events go to an address of a subscriber's choice, signed, if the operator allows it and whoever
 // answers there agrees: those that the subscriber may see, each once, also over an outage of the
 // target with a restart of the service in it.
-func TestWebhookOfASubscription(t *testing.T) {
-	t.Parallel()
+func TestWebhookOfASubscription(t *testing.T) { inBoth(t, webhookOverARestart, webhookAllowed...) }
+
+var webhookAllowed = []string{"--webhook-target", "127.0.0.1"}
+
+func webhookOverARestart(t *testing.T, c *cloud) {
 	x := newTarget(t)
-	allowed := []string{"--webhook-target", "127.0.0.1"}
-	c := newCloud(t, allowed...)
-	token := must(t, "token", "create", "--data", c.data, "--kind", "user", "--account", c.accounts["a"], "--quiet")
-	other := must(t, "token", "create", "--data", c.data, "--kind", "user", "--account", c.accounts["b"], "--quiet")
+	token := c.must("token", "create", "--kind", "user", "--account", c.accounts["a"], "--quiet")
+	other := c.must("token", "create", "--kind", "user", "--account", c.accounts["b"], "--quiet")
 	ask := func(address string) (int, string) {
 		return c.api(token, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"webhook.v1","webhookUrl":"`+address+
 			`","technicalContactEmail":"ops@example.org","technicalContactName":"Ops"},"filters":[{"actors":[],"types":["vms.motionDetectionEvent.v1"]}]}`)
@@ -259,7 +260,7 @@ func TestWebhookOfASubscription(t *testing.T) {
 	x.has(t, want...)
 	x.set(func() { x.down = true })
 	want = append(want, c.report("a", 3))
-	c.restart(allowed...)
+	c.restart(webhookAllowed...)
 	want = append(want, c.report("a", 4))
 	x.set(func() { x.down = false })
 	x.has(t, want...)
@@ -268,7 +269,7 @@ func TestWebhookOfASubscription(t *testing.T) {
 	code, _ = c.api(token, "DELETE", path, "")
 	require.Equal(t, 204, code)
 	c.report("a", 5)
-	c.restart(allowed...)
+	c.restart(webhookAllowed...)
 	c.report("a", 6)
 	code, body = ask(x.URL + "/in") // its first event comes after those, had they been sent
 	require.Equal(t, 201, code, body)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/vms"
@@ -27,6 +28,7 @@ const bedPassword = "hunter2hunter2"
 type cloud struct {
 	t        *testing.T
 	data     string
+	store    string // "": the data folder
 	p        *process
 	main     string
 	accounts map[string]string // a, b → account id
@@ -34,15 +36,27 @@ type cloud struct {
 	sessions map[string]string // address → session
 }
 
-func newCloud(t *testing.T, args ...string) *cloud {
+func newCloud(t *testing.T, args ...string) *cloud { return newCloudIn(t, "", args...) }
+
+// inBoth runs a test over a service with a data folder, and one with PostgreSQL.
+func inBoth(t *testing.T, test func(*testing.T, *cloud), args ...string) {
+	t.Parallel()
+	t.Run("folder", func(t *testing.T) { t.Parallel(); test(t, newCloud(t, args...)) })
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, newCloudIn(t, postgrestest.Shared(t).Database(t), args...))
+	})
+}
+
+// newCloudIn is newCloud with a PostgreSQL, "" for none.
+func newCloudIn(t *testing.T, store string, args ...string) *cloud {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(file, []byte(bedPassword+"\n"), 0o600))
-	c := &cloud{t: t, data: filepath.Join(dir, "data"), accounts: map[string]string{}, bridges: map[string]string{},
-		sessions: map[string]string{}}
-	c.main = must(t, "init", "--data", c.data, "--account", "Main", "--email", "root@example.org", "--password-file",
-		file, "--quiet")
-	c.p = startProcess(t, c.data, append([]string{"--listen", "127.0.0.1:0"}, args...)...)
+	c := &cloud{t: t, data: filepath.Join(dir, "data"), store: store, accounts: map[string]string{},
+		bridges: map[string]string{}, sessions: map[string]string{}}
+	c.main = c.must("init", "--account", "Main", "--email", "root@example.org", "--password-file", file, "--quiet")
+	c.start(args...)
 	c.sessions["root@example.org"] = signIn(t, c.p.base, "root@example.org", bedPassword)
 	for _, name := range []string{"a", "b"} {
 		code, out, _ := c.as("root@example.org", "PUT", "/g/account",
@@ -51,13 +65,32 @@ func newCloud(t *testing.T, args ...string) *cloud {
 		require.Equal(t, 200, code, "%v", out)
 		c.accounts[name] = out["id"].(string)
 		c.begin("asu@" + name + ".org")
-		c.bridges[name] = must(t, "token", "create", "--data", c.data, "--kind", "bridge", "--account",
-			c.accounts[name], "--quiet")
+		c.bridges[name] = c.must("token", "create", "--kind", "bridge", "--account", c.accounts[name], "--quiet")
 		b := clientOf(t, c.p.base, c.bridges[name])
 		require.NoError(t, b.Register(t.Context(), registration(name)))
 		require.NoError(t, b.Report(t.Context(), motion(c.accounts[name], "cam-"+name, 0)))
 	}
 	return c
+}
+
+// place leads a command to where the service keeps what it knows.
+func (c *cloud) place(args ...string) []string {
+	if c.store != "" {
+		args = append(args, "--store", c.store)
+	}
+	return args
+}
+
+// must runs a command.
+func (c *cloud) must(args ...string) string {
+	c.t.Helper()
+	return must(c.t, append(c.place(args...), "--data", c.data)...)
+}
+
+// start runs the service.
+func (c *cloud) start(args ...string) {
+	c.t.Helper()
+	c.p = startProcess(c.t, c.data, append(c.place("--listen", "127.0.0.1:0"), args...)...)
 }
 
 func registration(name string) client.Registration {
@@ -69,7 +102,7 @@ func registration(name string) client.Registration {
 func (c *cloud) begin(email string) {
 	c.t.Helper()
 	code, out, _ := ask(c.t, "POST", c.p.base+"/g/aaa/reset_password", "",
-		map[string]any{"token": must(c.t, "user", "link", "--data", c.data, "--quiet", email), "password": bedPassword})
+		map[string]any{"token": c.must("user", "link", "--quiet", email), "password": bedPassword})
 	require.Equal(c.t, 200, code, "%v", out)
 	c.sessions[email] = signIn(c.t, c.p.base, email, bedPassword)
 }

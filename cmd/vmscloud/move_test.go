@@ -77,7 +77,7 @@ func serves(t *testing.T, n int, bridge, user string, args ...string) {
 func TestMoveThereAndBack(t *testing.T) {
 	t.Parallel()
 	const n = 2*walkAtOnce + 7
-	pg := postgrestest.Start(t)
+	pg := postgrestest.Shared(t)
 	at, back := pg.Database(t), filepath.Join(t.TempDir(), "back")
 	data, bridge, user := filled(t, n)
 	out := must(t, "move", "--from", data, "--to", at)
@@ -112,7 +112,7 @@ func TestMoveThereAndBack(t *testing.T) {
 func TestMoveIsKilled(t *testing.T) {
 	t.Parallel()
 	const n = walkAtOnce + 7
-	pg := postgrestest.Start(t)
+	pg := postgrestest.Shared(t)
 	at := pg.Database(t)
 	data, bridge, user := filled(t, n)
 	made, err := placeOf(at).openRaw() // which makes the tables
@@ -147,7 +147,7 @@ func TestMoveIsKilled(t *testing.T) {
 // What a move refuses, it leaves as it is.
 func TestMoveRefuses(t *testing.T) {
 	t.Parallel()
-	pg := postgrestest.Start(t)
+	pg := postgrestest.Shared(t)
 	at, full := pg.Database(t), pg.Database(t)
 	data := filepath.Join(t.TempDir(), "data")
 	must(t, "init", "--data", data, "--account", "demo", "--quiet")
@@ -181,7 +181,7 @@ func TestMoveRefuses(t *testing.T) {
 // A copy that differs in one record or one event is found.
 func TestMoveCompares(t *testing.T) {
 	t.Parallel()
-	pg := postgrestest.Start(t)
+	pg := postgrestest.Shared(t)
 	data, _, _ := filled(t, 3)
 	for name, spoil := range map[string]func(*raw) error{
 		"a record is another": func(r *raw) error {

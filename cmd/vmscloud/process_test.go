@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
@@ -33,7 +34,9 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
-	os.Exit(openapitest.Run(m))
+	code := openapitest.Run(m)
+	postgrestest.Stop()
+	os.Exit(code)
 }
 
 func program(ctx context.Context, args ...string) *exec.Cmd {

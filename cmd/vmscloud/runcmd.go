@@ -28,7 +28,6 @@ import (
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
-	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
@@ -90,10 +89,6 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.Store != "" && (c.MaxSize.bytes > 0 || c.AccountEvents.bytes > 0) {
 		return errors.New("--max-size and --account-events set no limit in PostgreSQL: leave them out, and set --keep")
 	}
-	if c.Store != "" && len(c.Targets) > 0 {
-		return errors.New("--webhook-target: webhooks need the events in the data folder, for now: leave out it or " +
-			"--store")
-	}
 	if err := c.exists(); err != nil {
 		return err
 	}
@@ -136,9 +131,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if c.hooks != nil {
-		defer c.hooks.Close()
-	}
+	defer c.hooks.Close()
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
@@ -172,10 +165,8 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		}()
 		defer func() { stop(); <-printed }()
 	}
-	if stream != nil {
-		if err := stream.read(); err != nil { // what the start itself stored is nobody's news
-			return errors.Join(err, l.Close())
-		}
+	if err := stream.read(); err != nil { // what the start itself stored is nobody's news
+		return errors.Join(err, l.Close())
 	}
 	front, err := c.front(l, handler, log)
 	if err != nil {
@@ -198,9 +189,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	// Last, since whoever waits for it may run a command at once.
 	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data",
 		c.place())
-	if stream != nil {
-		g.Go(func() error { return stream.Run(ctx) })
-	}
+	g.Go(func() error { return stream.Run(ctx) })
 	if s.db != nil {
 		g.Go(func() error { return s.db.Run(ctx) })
 	}
@@ -224,13 +213,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 }
 
 // follow opens the cursors of streams and of the webhooks that were kept, which wait to be served.
-// PostgreSQL has no cursors: streams are told of events as they are stored, and there are no
-// webhooks.
-func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*journal.Cursor, error) {
-	if book.file() == nil {
-		book.feed = feed.New()
-		return nil, nil, nil
-	}
+func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]cursor, error) {
 	kept, err := book.registry.Subscriptions()
 	if err != nil {
 		return nil, nil, err
@@ -240,13 +223,13 @@ func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*j
 	for _, id := range hookIDs {
 		names = append(names, hookCursor+id)
 	}
-	f := newFollowers(book.file())
+	f := newFollowers(book.Journal)
 	c.hooks = &hooks{followers: f, targets: c.targets, ids: ids, log: book.log, running: map[string]running{}}
 	list, err := f.open(names...)
 	if err != nil {
 		return nil, nil, err
 	}
-	waiting := map[string]*journal.Cursor{}
+	waiting := map[string]cursor{}
 	for i, id := range hookIDs {
 		waiting[id] = list[i+1]
 	}
@@ -274,7 +257,7 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
 func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, condition *health,
 	metrics *prometheus.Registry,
-	log *slog.Logger, waiting map[string]*journal.Cursor) (http.Handler, error) {
+	log *slog.Logger, waiting map[string]cursor) (http.Handler, error) {
 	key, err := reg.Key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
@@ -292,14 +275,10 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	if err != nil {
 		return nil, err
 	}
-	var webhooks server.Webhooks // nil: none are taken
-	if c.hooks != nil {
-		webhooks = c.hooks
-	}
 	api, err := server.New(server.Options{
 		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids,
 		Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence},
-		Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: webhooks,
+		Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: c.hooks,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log,
 		Registerer: metrics,
 	})

@@ -8,19 +8,29 @@ import (
 	"time"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/postgres"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
 
-// Who follows events reads the journal's sequence of changes: streams through one cursor for all,
-// each webhook through its own. So a stream goes on behind its last message, and a webhook where it
-// came to, when the service was stopped meanwhile.
+// Who follows events reads the sequence of changes: streams through one cursor for all, each
+// webhook through its own. So a stream goes on behind its last message, and a webhook where it came
+// to, when the service was stopped meanwhile.
+
+// cursor is one of the file of events, or of PostgreSQL.
+type cursor interface {
+	delivery.Feed
+	Place() (uint64, error)
+}
+
+var _, _ cursor = (*journal.Cursor)(nil), (*postgres.Cursor)(nil)
 
 // streamsCursor is the name of the cursor that streams share, and hookCursor begins those of
 // webhooks.
 const streamsCursor, hookCursor = "streams", "webhook/"
 
-// streamsName is where the name of the stream is, in the journal itself: another journal has other
+// streamsName is where the name of the stream is, beside the events themselves: others have other
 // places.
 const streamsName = "feed"
 
@@ -32,22 +42,40 @@ const (
 
 // followers are the open cursors.
 type followers struct {
-	journal *journal.Journal
+	cursors func(names ...string) ([]cursor, error)
 	turn    chan []string // holds their names; empty while somebody opens or forgets one
 }
 
-func newFollowers(j *journal.Journal) *followers {
-	f := &followers{j, make(chan []string, 1)}
+func newFollowers(j Journal) *followers {
+	f := &followers{turn: make(chan []string, 1)}
+	switch j := j.(type) {
+	case *journal.Journal:
+		f.cursors = cursorsOf(j.Cursors)
+	case *postgres.Events:
+		f.cursors = cursorsOf(j.Cursors)
+	}
 	f.turn <- nil
 	return f
 }
 
+// cursorsOf is the Cursors of either store.
+func cursorsOf[C cursor](open func(names ...string) ([]C, error)) func(names ...string) ([]cursor, error) {
+	return func(names ...string) ([]cursor, error) {
+		list, err := open(names...)
+		all := make([]cursor, len(list))
+		for i, c := range list {
+			all[i] = c
+		}
+		return all, err
+	}
+}
+
 // open opens cursors beside those that are open, in their order. At first all that are to go on are
 // opened together: others are forgotten.
-func (f *followers) open(names ...string) ([]*journal.Cursor, error) {
+func (f *followers) open(names ...string) ([]cursor, error) {
 	before := <-f.turn
 	all := slices.Concat(before, names)
-	list, err := f.journal.Cursors(all...)
+	list, err := f.cursors(all...)
 	if err != nil {
 		f.turn <- before
 		return nil, err
@@ -60,7 +88,7 @@ func (f *followers) open(names ...string) ([]*journal.Cursor, error) {
 func (f *followers) forget(name string) error {
 	before := <-f.turn
 	rest := slices.DeleteFunc(slices.Clone(before), func(n string) bool { return n == name })
-	_, err := f.journal.Cursors(rest...)
+	_, err := f.cursors(rest...)
 	if err != nil {
 		rest = before
 	}
@@ -71,13 +99,13 @@ func (f *followers) forget(name string) error {
 // streams tell the feed of what is stored.
 type streams struct {
 	book   *ledger
-	cursor *journal.Cursor
+	cursor cursor
 	after  uint64
 }
 
 // openStreams makes the ledger's feed one that lasts over a restart, and tells it what was stored
 // of late.
-func (l *ledger) openStreams(cursor *journal.Cursor) (*streams, error) {
+func (l *ledger) openStreams(cursor cursor) (*streams, error) {
 	name, err := l.Meta(streamsName)
 	if err == nil && len(name) == 0 {
 		name = []byte(rand.Text()[:10])
@@ -138,11 +166,11 @@ func (s *streams) Run(ctx context.Context) error {
 }
 
 // bareCursor is a cursor whose events are as others know them.
-type bareCursor struct{ *journal.Cursor }
+type bareCursor struct{ cursor }
 
 // Read is for delivery.Feed.
 func (c bareCursor) Read(after uint64, n int) ([]vms.Queued, error) {
-	list, err := c.Cursor.Read(after, n)
+	list, err := c.cursor.Read(after, n)
 	for i := range list {
 		list[i].Event = bare(list[i].Event)
 	}
