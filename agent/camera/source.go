@@ -212,13 +212,12 @@ func (s *Source) publish(next Status) {
 	}
 }
 
-// everySecond adds up what the reader counted, and writes at most one line about trouble in ten
-// seconds.
+// everySecond adds up what the reader counted, and has the log told about trouble.
 func (s *Source) everySecond(stop <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	var was, told Stats
-	var toldAt time.Time
+	var was Stats
+	told := troubleLog{log: s.log}
 	for {
 		ended := false
 		select {
@@ -229,16 +228,7 @@ func (s *Source) everySecond(stop <-chan struct{}) {
 		is := s.stats.snapshot()
 		s.metrics.add(s.t.Camera, s.t.Stream, was, is)
 		was = is
-		trouble := is.LostPackets + is.UnknownLoss + is.DecodeErrors + is.ClampedTimes
-		before := told.LostPackets + told.UnknownLoss + told.DecodeErrors + told.ClampedTimes
-		if trouble > before && time.Since(toldAt) >= 10*time.Second {
-			s.log.Warn("camera stream has trouble", "lost_packets", is.LostPackets-told.LostPackets, "breaks",
-				is.UnknownLoss-told.UnknownLoss,
-				"unreadable_packets", is.DecodeErrors-told.DecodeErrors, "clamped_times",
-				is.ClampedTimes-told.ClampedTimes,
-				"damaged_units", is.Damaged-told.Damaged)
-			told, toldAt = is, time.Now()
-		}
+		told.look(is, time.Now())
 		if ended {
 			return
 		}
