@@ -168,6 +168,8 @@ func (s *site) run(meddle func(*Agent)) (a *Agent, stop func()) {
 		s.base = "http://" + addr.String()
 	case err := <-ended:
 		require.NoError(s.t, err)
+	case <-time.After(time.Minute):
+		require.FailNow(s.t, "the bridge does not start", s.log.String())
 	}
 	return a, func() {
 		cancel()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -149,6 +150,45 @@ func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
 	a, stop := s.run(nil)
 	defer stop()
 	require.Contains(t, strings.Join(healthOf(a).Trouble, "\n"), "nobody can sign in at the bridge")
+}
+
+// TestWhatIsNoFileHoldsUpNoStart: a pipe, at whose other end nobody is, or a folder stands where a
+// file of the bridge's should be.
+func TestWhatIsNoFileHoldsUpNoStart(t *testing.T) {
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	_, stop := s.run(nil)
+	stop()
+	user := firstUserID(t, filepath.Join(cfg.Bridge.Data, api.IdentityFile))
+	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }
+	folder := func(path string) error { return os.Mkdir(path, 0o700) }
+	for _, c := range []struct {
+		name string
+		put  func(string) error
+	}{
+		{archive.JournalFile, pipe},
+		{archive.JournalFile + ".activity", pipe},
+		{archive.JournalFile + ".activity", folder},
+		{api.IdentityFile, pipe},
+		{api.IdentityFile + ".copy", pipe},
+		{api.FirstUserFile, pipe},
+		{archive.StillsDir + "/MANIFEST", pipe},
+	} {
+		path := filepath.Join(cfg.Bridge.Data, c.name)
+		require.NoError(t, os.RemoveAll(path))
+		require.NoError(t, c.put(path))
+		a, stop := s.run(nil)
+		require.Subset(t, []string{"the journal was found damaged at the start", "the file of users was found damaged"},
+			healthOf(a).Trouble, c.name)
+		stop()
+		if is, err := os.Lstat(path); err == nil {
+			require.True(t, is.Mode().IsRegular(), "what was %s is still there", c.name)
+		}
+	}
+	require.Equal(t, user, firstUserID(t, filepath.Join(cfg.Bridge.Data, api.IdentityFile)), "the user is the same")
 }
 
 func firstUserID(t *testing.T, path string) string {

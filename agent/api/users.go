@@ -147,6 +147,7 @@ func (o *Options) settle(ids *store.Store) error {
 		}
 		return nil
 	}
+	_ = os.Remove(file) // what stands there may be a link, or a pipe
 	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 		return fmt.Errorf("leave the first user's token: %w", err)
 	}

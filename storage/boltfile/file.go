@@ -9,7 +9,7 @@ import (
 // Read calls use with the file at path, or with New's error, and returns what use does. bbolt may
 // have the file open: what a transaction of its keeps stays in place as long as that lasts.
 func Read(path string, use func(*File, error) error) error {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, syscall.O_NONBLOCK, 0) // a pipe would wait for its other end
 	if err != nil {
 		return err
 	}

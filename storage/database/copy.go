@@ -108,7 +108,7 @@ func encode(w io.Writer, tx *bolt.Tx, copied func(string) bool) (sum uint64, err
 // the number of the transaction. Without a copy the error is fs.ErrNotExist; one that is damaged
 // gives what stands before the damage, and errCopy.
 func readCopy(path string, visit func(bucket string, key, value []byte) error) (tx uint64, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,17 +41,25 @@ type activityLog struct {
 	last map[string]int64
 }
 
-// openActivityLog reads the file at path, if there is one. What cannot be read is left out.
-func openActivityLog(path string) (*activityLog, error) {
-	l := &activityLog{path: path, last: map[string]int64{}}
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+// openActivityLog reads the file at path, if there is one. What cannot be read is left out, and err
+// says why; the log is there all the same.
+func openActivityLog(path string) (l *activityLog, err error) {
+	l = &activityLog{path: path, last: map[string]int64{}}
+	f, err := vfs.OS.Open(path, false)
+	if errors.Is(err, os.ErrNotExist) {
+		return l, nil
+	} else if err != nil {
+		return l, err
 	}
-	for ; len(b) > 0; b = b[min(len(b), halfBytes):] {
-		readNotes(b[:min(len(b), halfBytes)], l.take)
+	defer func() { _ = f.Close() }()
+	for half := range int64(2) {
+		b := make([]byte, halfBytes)
+		n, bad := f.ReadAt(b, half*halfBytes)
+		if readNotes(b[:n], l.take); !errors.Is(bad, io.EOF) {
+			err = cmp.Or(err, bad)
+		}
 	}
-	return l, nil
+	return l, err
 }
 
 // readNotes gives take what the records of a half say.

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -116,14 +115,17 @@ const activitySuffix = ".activity"
 
 // openActivity takes over what was noted before a crash.
 func (j *Journal) openActivity(path string) (err error) {
+	log := j.opts.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	if j.activity, err = openActivityLog(path); err != nil {
-		return fmt.Errorf("read what went on: %w", err)
+		log.Warn("what went on at the end of the last run cannot all be read; some spans may end too early",
+			"error", err)
 	}
 	if err := j.takeActivity(); err != nil {
-		if j.opts.Log != nil {
-			j.opts.Log.Warn("what went on at the end of the last run is noted beside the journal only; it is "+
-				"tried again", "error", err)
-		}
+		log.Warn("what went on at the end of the last run is noted beside the journal only; it is tried again",
+			"error", err)
 		return nil
 	}
 	return j.activity.Close(true)

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 var OS FS = osFS{}
 
 type osFS struct{}
+
+var errNoFile = errors.New("this is a folder, a pipe or a device, and no file: move it away")
 
 func (osFS) MakeDir(dir string) error { return os.MkdirAll(dir, 0o700) }
 
@@ -61,9 +64,13 @@ func (osFS) Open(name string, write bool) (File, error) {
 	if write {
 		flag = os.O_RDWR
 	}
-	f, err := os.OpenFile(name, flag, 0)
+	f, err := os.OpenFile(name, flag|unix.O_NONBLOCK, 0) // a pipe would wait for somebody at its other end
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, cmp.Or(err, error(&os.PathError{Op: "open", Path: name, Err: errNoFile}))
 	}
 	return osFile{f}, nil
 }

@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -139,7 +140,7 @@ func (s *salvager) txn() (*schema.Tx, error) {
 
 // opens says whether there is anything to read.
 func opens(path string) bool {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, syscall.O_NONBLOCK, 0)
 	if err == nil {
 		_ = f.Close()
 	}

@@ -49,9 +49,11 @@ func ReadManifest(files vfs.FS, dir string) (m Manifest, err error) {
 func WriteManifest(files vfs.FS, dir string, m Manifest) error {
 	name := filepath.Join(dir, ManifestName)
 	f, err := files.Open(name, true)
-	if err == nil && m.Sequence == 1 {
-		_ = f.Close()
-		if err := files.Remove(name); err != nil {
+	if m.Sequence == 1 && !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			_ = f.Close()
+		}
+		if err := files.Remove(name); err != nil { // also what is no file
 			return err
 		}
 		err = fs.ErrNotExist
