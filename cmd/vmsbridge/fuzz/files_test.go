@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,11 @@ func spoil(t *trial, in *tape, data string) {
 		path := files[in.below(len(files))]
 		if in.sometimes(3) {
 			path = filepath.Join(data, "journal.db")
+		}
+		if segments := slices.DeleteFunc(slices.Clone(files), func(path string) bool {
+			return !strings.HasSuffix(path, ".seg")
+		}); in.sometimes(3) && len(segments) > 0 {
+			path = slices.Max(segments) // the one with the gap
 		}
 		segment, journal := strings.HasSuffix(path, ".seg"), filepath.Base(path) == "journal.db"
 		t.Did("damage %s", filepath.Base(path))
@@ -210,8 +216,11 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 	if body := r[head:min(len(r), head+int(le.Uint32(r[4:])))]; in.below(2) == 0 && len(body) > 0 {
 		copy(body[in.below(len(body)):], in.some(64)) // the camera's name, the picture
 	} else {
-		field := []int{4, 8, 16, 17, 18, 19, 20}[in.below(7)]
-		copy(r[field:24], number(in))
+		field, value := []int{4, 4, 4, 8, 16, 17, 18, 19, 20}[in.below(9)], number(in)
+		if field == 4 && in.below(2) == 0 {
+			value = []byte{byte(in.below(16)), 0, 0, 0} // too short for the name, or for what follows it
+		}
+		copy(r[field:24], value)
 		t.Did("its record at %d, from byte %d", at, field)
 	}
 	if length := int(le.Uint32(r[4:])); length <= len(r)-head {
