@@ -44,6 +44,9 @@ type MQTT struct {
 	// Images publishes the best picture of each camera's last motion, retained, when the motion has
 	// ended. Default true.
 	Images bool `yaml:"images"`
+	// Arm lets whoever may publish at the broker below the prefix arm and disarm cameras: Home
+	// Assistant gets a switch for each. Default true.
+	Arm bool `yaml:"arm"`
 	// Backlog bounds what waits for the broker.
 	Backlog Backlog `yaml:"backlog"`
 }
@@ -60,7 +63,7 @@ type Backlog struct {
 func defaultBacklog() Backlog { return Backlog{MaxEvents: 100_000, MaxAge: 168 * time.Hour} }
 
 func defaultMQTT() MQTT {
-	return MQTT{Protocol: "5", Discovery: true, Images: true, DiscoveryPrefix: "homeassistant",
+	return MQTT{Protocol: "5", Discovery: true, Images: true, Arm: true, DiscoveryPrefix: "homeassistant",
 		Backlog: defaultBacklog()}
 }
 

@@ -41,7 +41,11 @@ type Options struct {
 	// Picture is a camera's still of a moment, for sinks that show one.
 	Picture func(camera string, at time.Time) ([]byte, error)
 	// Show is an event with its pictures as a webhook wants them, by its key image.
-	Show    func(image string, ev vms.Event) vms.Event
+	Show func(image string, ev vms.Event) vms.Event
+	// Armed is before which cameras motion makes events; Arm arms or disarms one, "" all: for sinks
+	// through which people do that. Nil both: none is told.
+	Armed   func() (armed map[string]bool, changed <-chan struct{})
+	Arm     func(ctx context.Context, camera string, armed bool) error
 	Page    string // the address of the bridge's page, with a slash at the end; "": nobody knows it
 	Version string // of this program
 	Log     *slog.Logger

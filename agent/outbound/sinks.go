@@ -133,6 +133,9 @@ func (o *Outbound) broker(m configs.MQTT, b configs.Bridge, cameras []mqtt.Camer
 		Picture: o.o.Picture,
 		Feed:    feed, Caps: caps(m.Backlog), Memory: o.o.Journal, Ongoing: o.ongoing, Log: o.o.Log, Registerer: reg,
 	}
+	if m.Arm {
+		opts.Armed, opts.Arm = o.o.Armed, o.o.Arm
+	}
 	if m.Discovery {
 		opts.Discovery = m.DiscoveryPrefix
 	}

@@ -117,8 +117,22 @@ func (b *board) apply(list []message, q vms.Queued, now time.Time) []message {
 
 // show appends a topic's state if it is not the one shown.
 func (b *board) show(list []message, topic string) []message {
+	return b.put(list, topic, len(b.holds[topic]) > 0)
+}
+
+// arm appends what is armed, where that is not shown: the bridge while any of its cameras is.
+func (b *board) arm(list []message, cameras []Camera, armed map[string]bool) []message {
+	any := len(cameras) == 0
+	for _, c := range cameras {
+		any = any || armed[c.ID]
+		list = b.put(list, b.names.armed(c.ID), armed[c.ID])
+	}
+	return b.put(list, b.names.armed(""), any)
+}
+
+func (b *board) put(list []message, topic string, is bool) []message {
 	state := off
-	if len(b.holds[topic]) > 0 {
+	if is {
 		state = on
 	}
 	if b.shown[topic] == state {

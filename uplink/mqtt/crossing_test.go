@@ -82,7 +82,7 @@ func TestDiscoveryOfLines(t *testing.T) {
 	withLines(&o)
 	n := names{prefix: "vmsbridge/b1", discovery: "homeassistant", bridge: "b1"}
 	found := map[string]map[string]any{}
-	for _, m := range discovery(n, Bridge{ID: "b1", Name: "Front gate"}, o.Cameras) {
+	for _, m := range discovery(n, Bridge{ID: "b1", Name: "Front gate"}, o.Cameras, false) {
 		var c map[string]any
 		require.NoError(t, json.Unmarshal(m.payload, &c))
 		found[m.topic] = c
@@ -103,7 +103,7 @@ func TestDiscoveryOfLines(t *testing.T) {
 	require.Equal(t, "Loitering Lawn", found[loitering]["name"])
 
 	gone := map[string]bool{}
-	for _, m := range stale([]published{publishedBy(n, o.Cameras)}, published{Prefix: n.prefix}, "b1", nil) {
+	for _, m := range stale([]published{publishedBy(n, o.Cameras, false)}, published{Prefix: n.prefix}, "b1", nil) {
 		gone[m.topic] = true
 		require.Empty(t, m.payload)
 	}

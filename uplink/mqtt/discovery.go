@@ -62,6 +62,20 @@ type crossing struct {
 	Origin       origin         `json:"origin"`
 }
 
+// armSwitch is the entity that arms a camera or the bridge, as …/switch.mqtt has it.
+type armSwitch struct {
+	Name         string         `json:"name"`
+	UniqueID     string         `json:"unique_id"`
+	StateTopic   string         `json:"state_topic"`
+	CommandTopic string         `json:"command_topic"`
+	PayloadOn    string         `json:"payload_on"`
+	PayloadOff   string         `json:"payload_off"`
+	QoS          int            `json:"qos"`
+	Availability []availability `json:"availability"`
+	Device       device         `json:"device"`
+	Origin       origin         `json:"origin"`
+}
+
 type origin struct {
 	Name      string `json:"name"`
 	SWVersion string `json:"sw_version,omitempty"`
@@ -74,7 +88,7 @@ const (
 )
 
 // discovery is what Home Assistant is told, one retained message a sensor.
-func discovery(n names, b Bridge, cameras []Camera) []message {
+func discovery(n names, b Bridge, cameras []Camera, arm bool) []message {
 	var list []message
 	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge",
 		SWVersion: b.Version, Page: b.Page}
@@ -88,6 +102,13 @@ func discovery(n names, b Bridge, cameras []Camera) []message {
 		s.QoS, s.Origin = 1, origin{"vmsbridge", b.Version}
 		tell(n.config(s.UniqueID), s)
 	}
+	arms := func(camera string, d device) {
+		if unique := n.armedUnique(camera); arm {
+			tell(n.switchConfig(unique), armSwitch{"Armed", unique, n.armed(camera), n.armed(camera) + set, on, off, 1,
+				[]availability{byBridge}, d, origin{"vmsbridge", b.Version}})
+		}
+	}
+	arms("", bridge)
 	add(sensor{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(), PayloadOn: online,
 		PayloadOff:  offline,
 		DeviceClass: "connectivity", Category: "diagnostic", Device: bridge})
@@ -97,6 +118,7 @@ func discovery(n names, b Bridge, cameras []Camera) []message {
 		if b.Page != "" {
 			d.Page = b.Page + "#/camera/" + c.ID
 		}
+		arms(c.ID, d)
 		// Nobody knows whether anything moves before a camera that is not connected.
 		seen := []availability{byBridge, {n.connectivity(c.ID), on, off}}
 		add(sensor{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"), StateTopic: n.connectivity(c.ID),

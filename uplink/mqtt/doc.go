@@ -1,6 +1,7 @@
 // Package mqtt hands events to an MQTT broker, version 5, and shows the cameras' present state
 // there, so that Home Assistant finds them by itself. It is a sink (uplink/delivery): it reads the
-// journal at its own pace and only publishes; nothing is taken from the broker.
+// journal at its own pace. Nothing is taken from the broker but wishes to arm and disarm, where
+// Options allow it.
 //
 // # Topics
 //
@@ -15,7 +16,11 @@
 //	PREFIX/CAMERA/loitering/AREA       ON while something has been in the area for too long         retained
 //	PREFIX/CAMERA/tamper               ON while the view is covered, blinded, turned away …         retained
 //	PREFIX/CAMERA/connectivity         ON while the camera is connected                             retained
+//	PREFIX/armed                       ON while motion makes events before any of the cameras       retained
+//	PREFIX/CAMERA/armed                the same of a camera                                         retained
+//	PREFIX/armed/set, PREFIX/CAMERA/armed/set   ON or OFF, not retained, arms or disarms            subscribed to
 //	PREFIX/events                      each event as JSON, as the service gets it                   not retained
+//	homeassistant/switch/…             the same for what arms                                       retained
 //	homeassistant/binary_sensor/…      what Home Assistant is to know of each of these              retained
 //
 // # Which forms of an event are published

@@ -16,14 +16,15 @@ const mostAnswered = 64 << 10
 // errNoBroker is that the other side sends what no broker does.
 var errNoBroker = errors.New("what answers is no MQTT broker")
 
-// frames is a connection on which packets end that are larger than mostAnswered, or messages: the
-// bridge subscribes to nothing, and a client would keep those of quality of service 2. It follows
-// the fixed headers only (MQTT 5.0, §2.1; 3.1.1, §2.2).
+// frames is a connection on which packets end that are larger than mostAnswered, and messages that
+// nobody subscribed to: none, or those of quality of service 2, which a client would keep. It
+// follows the fixed headers only (MQTT 5.0, §2.1; 3.1.1, §2.2).
 type frames struct {
 	net.Conn
-	left   int // bytes of the packet that are still to come
-	length int // of the packet, as far as its header is read
-	shift  int // bits of length that are read
+	hears  bool // something is subscribed to
+	left   int  // bytes of the packet that are still to come
+	length int  // of the packet, as far as its header is read
+	shift  int  // bits of length that are read
 	inside bool
 	fault  atomic.Pointer[error] // why nothing more is read
 }
@@ -71,7 +72,7 @@ func (f *frames) follow(b []byte) error {
 			f.left -= n
 			b = b[n:]
 		case !f.inside:
-			if b[0]>>4 == publish {
+			if b[0]>>4 == publish && (!f.hears || b[0]>>1&3 == 2) {
 				return fmt.Errorf("%w: it sends messages, which nobody asked it for", errNoBroker)
 			}
 			if b[0]>>4 == auth {

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"log/slog"
@@ -39,6 +40,11 @@ type Options struct {
 
 	// Picture is a camera's still of a moment, as a JPEG; needed where a camera has Images.
 	Picture func(camera string, at time.Time) ([]byte, error)
+
+	// Armed is before which cameras motion makes events; changed is closed when that is otherwise.
+	// Arm arms or disarms a camera, "" all. Nil both: that is neither shown nor switched.
+	Armed func() (armed map[string]bool, changed <-chan struct{})
+	Arm   func(ctx context.Context, camera string, armed bool) error
 
 	Feed delivery.Feed
 	Caps delivery.Caps
@@ -82,6 +88,8 @@ type Broker struct {
 	tls   *tls.Config // nil: none
 	line  line
 
+	wishes chan wish // buffered: what came through the broker and is not done yet
+
 	refused int // pictures that the broker did not take, one after the other; belongs to the turn
 
 	watching sync.WaitGroup
@@ -100,7 +108,7 @@ func New(o Options) (*Broker, error) {
 		return nil, errors.New("make the MQTT sink: ClientID, Prefix, Bridge.ID, Feed, Memory and Ongoing are needed")
 	}
 	b := &Broker{opts: o, names: names{prefix: o.Prefix, discovery: o.Discovery, bridge: o.Bridge.ID},
-		line: line{turn: make(chan struct{}, 1)}}
+		line: line{turn: make(chan struct{}, 1)}, wishes: make(chan wish, 16)}
 	port := u.Port()
 	if u.Scheme == "mqtts" {
 		if b.tls, err = trust.New(o.CAFile, o.Fingerprint); err != nil {

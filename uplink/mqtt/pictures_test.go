@@ -82,7 +82,8 @@ func TestDiscoveryOfPictures(t *testing.T) {
 	o := Options{Cameras: []Camera{{ID: "gate", Name: "Gate"}, {ID: "yard.2", Name: "Yard"}}}
 	withPictures(&o)
 	n := names{prefix: "vmsbridge/b1", discovery: "homeassistant", bridge: "b1"}
-	for _, m := range discovery(n, Bridge{ID: "b1", Name: "Front gate", Page: "https://bridge.example/"}, o.Cameras) {
+	front := Bridge{ID: "b1", Name: "Front gate", Page: "https://bridge.example/"}
+	for _, m := range discovery(n, front, o.Cameras, true) {
 		var c map[string]any
 		require.NoError(t, json.Unmarshal(m.payload, &c))
 		found[m.topic] = c
@@ -94,6 +95,15 @@ func TestDiscoveryOfPictures(t *testing.T) {
 		"device": map[string]any{"identifiers": []any{"vmsbridge_b1_yard-2e2"}, "name": "Yard",
 			"manufacturer": "vmsbridge", "model": "camera",
 			"via_device": "vmsbridge_b1", "configuration_url": "https://bridge.example/#/camera/yard.2"}}, c)
+	// And of the switches, by switch.py.
+	require.Equal(t, map[string]any{"name": "Armed", "unique_id": "vmsbridge_b1_yard-2e2_armed",
+		"state_topic": "vmsbridge/b1/yard.2/armed", "command_topic": "vmsbridge/b1/yard.2/armed/set",
+		"payload_on": "ON", "payload_off": "OFF", "qos": 1.0, "origin": map[string]any{"name": "vmsbridge"},
+		"availability": []any{map[string]any{"topic": "vmsbridge/b1/status", "payload_available": "online",
+			"payload_not_available": "offline"}},
+		"device": c["device"]}, found["homeassistant/switch/vmsbridge_b1_yard-2e2_armed/config"])
+	require.Equal(t, "vmsbridge/b1/armed/set",
+		found["homeassistant/switch/vmsbridge_b1_armed/config"]["command_topic"])
 	bridge := found["homeassistant/binary_sensor/vmsbridge_b1_connectivity/config"]["device"].(map[string]any)
 	require.Equal(t, "https://bridge.example/", bridge["configuration_url"])
 }

@@ -19,6 +19,7 @@ const memoryKey = "mqtt.retained"
 type published struct {
 	Prefix    string             `json:"prefix"`
 	Discovery string             `json:"discovery,omitempty"`
+	Arm       bool               `json:"arm,omitempty"`
 	Cameras   map[string]sensors `json:"cameras"`
 }
 
@@ -33,8 +34,8 @@ type sensors struct {
 	Loitered []string `json:"loitered,omitempty"`
 }
 
-func publishedBy(n names, cameras []Camera) published {
-	p := published{Prefix: n.prefix, Discovery: n.discovery, Cameras: map[string]sensors{}}
+func publishedBy(n names, cameras []Camera, arm bool) published {
+	p := published{Prefix: n.prefix, Discovery: n.discovery, Arm: arm, Cameras: map[string]sensors{}}
 	for _, c := range cameras {
 		p.Cameras[c.ID] = sensors{Tamper: c.Tamper, Images: c.Images, Regions: idsOf(c.Regions), Lines: idsOf(c.Lines),
 			Intruded: idsOf(c.Intruded), Loitered: idsOf(c.Loitered)}
@@ -62,7 +63,17 @@ func (p published) topics(bridge string) []string {
 		}
 	}
 	add("", n.unique("connectivity"))
+	armed := func(camera string) {
+		if p.Arm {
+			list = append(list, n.armed(camera))
+			if p.Discovery != "" {
+				list = append(list, n.switchConfig(n.armedUnique(camera)))
+			}
+		}
+	}
+	armed("")
 	for c, s := range p.Cameras {
+		armed(c)
 		add(n.connectivity(c), n.unique(c, "connectivity"))
 		add(n.motion(c), n.unique(c, "motion"))
 		if s.Tamper {

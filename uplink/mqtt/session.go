@@ -29,6 +29,8 @@ type session interface {
 	// publish hands messages over in their order, and returns when the broker has acknowledged all.
 	// If it cannot, acked is how many of them, from the first on, were acknowledged.
 	publish(ctx context.Context, list []message) (acked int, err error)
+	// subscribe has the broker send what is published on these topics from now on.
+	subscribe(ctx context.Context, topics []string) error
 	// lost is closed when the connection is no more. why is then what is known of the reason.
 	lost() <-chan struct{}
 	why() error
@@ -83,10 +85,10 @@ func (b *Broker) connect(ctx context.Context) (session, error) {
 		}
 		conn = secure
 	}
-	watched := &frames{Conn: conn}
+	watched := &frames{Conn: conn, hears: b.opts.Arm != nil}
 	conn = watched
 	will := message{topic: b.names.status(), payload: []byte(offline), retain: true}
-	s, err := newSession5(ctx, conn, b.opts, password, will)
+	s, err := newSession5(ctx, conn, b.opts, password, will, b.hear)
 	if err != nil {
 		_ = conn.Close()
 		if fault := watched.fault.Load(); fault != nil {

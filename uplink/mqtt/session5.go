@@ -39,7 +39,8 @@ func (p *sentPinger) PacketSent() {
 	}
 }
 
-func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message) (*session5, error) {
+func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message,
+	hear func(topic string, payload []byte)) (*session5, error) {
 	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)},
 		ended: make(chan *refusedError, 1), password: password}
 	s.reason = sync.OnceValue(s.wait)
@@ -47,8 +48,10 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 		Conn:          packets.NewThreadSafeConn(conn),
 		PingHandler:   s.sent,
 		PacketTimeout: ackTimeout,
-		// Nothing is subscribed to.
-		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) {
+		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
+			if !p.Packet.Retain { // what lies there is nobody's wish of now
+				hear(p.Packet.Topic, p.Packet.Payload)
+			}
 			return true, nil
 		}},
 		OnServerDisconnect: func(d *paho.Disconnect) {
@@ -207,6 +210,20 @@ func (s *session5) one(ctx context.Context, m message) error {
 		return fmt.Errorf("wait for the broker's acknowledgement: %w", ctx.Err())
 	}
 	return err
+}
+
+func (s *session5) subscribe(ctx context.Context, topics []string) error {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	var wish paho.Subscribe
+	for _, t := range topics {
+		wish.Subscriptions = append(wish.Subscriptions, paho.SubscribeOptions{Topic: t, QoS: 1, RetainHandling: 2,
+			RetainAsPublished: true})
+	}
+	if _, err := s.client.Subscribe(ctx, &wish); err != nil {
+		return fmt.Errorf("subscribe at the broker: %s", s.clean(err.Error()))
+	}
+	return nil
 }
 
 func (s *session5) lost() <-chan struct{} { return s.client.Done() }

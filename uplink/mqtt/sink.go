@@ -67,6 +67,7 @@ func (b *Broker) Open(ctx context.Context) (<-chan delivery.Verdict, delivery.Ve
 		s.close()
 		return nil, b.verdict(err)
 	}
+	b.listens(ctx, s)
 	b.line.session = s
 	lost := make(chan delivery.Verdict, 1)
 	b.watching.Go(func() {
@@ -93,20 +94,24 @@ func (b *Broker) verdict(err error) delivery.Verdict {
 // greet publishes what must be known before anything else: what there is, how it is, and that the
 // bridge is there. What an earlier configuration left is taken away.
 func (b *Broker) greet(ctx context.Context, s session, states *board) error {
-	before, now := b.recall(), publishedBy(b.names, b.opts.Cameras)
+	before, now := b.recall(), publishedBy(b.names, b.opts.Cameras, b.opts.Arm != nil)
 	known := reflect.DeepEqual(before, []published{now}) // then nothing is to be written at each connection
 	if !known {
 		b.remember(append(before, now)...)
 	}
 	var list []message
 	if b.names.discovery != "" {
-		list = discovery(b.names, b.opts.Bridge, b.opts.Cameras)
+		list = discovery(b.names, b.opts.Bridge, b.opts.Cameras, b.opts.Arm != nil)
 	}
 	ongoing, err := b.opts.Ongoing()
 	if err != nil {
 		return err
 	}
 	list = append(list, states.reset(ongoing, true)...)
+	if b.opts.Arm != nil {
+		armed, _ := b.opts.Armed()
+		list = states.arm(list, b.opts.Cameras, armed)
+	}
 	list = append(list, message{topic: b.names.status(), payload: []byte(online), retain: true})
 	list = append(stale(before, now, b.opts.Bridge.ID, list), list...)
 	if _, err := s.publish(ctx, list); err != nil {
@@ -205,6 +210,9 @@ func (b *Broker) resync(ctx context.Context) {
 // that the broker need not say it. It returns nil.
 func (b *Broker) Run(ctx context.Context) error {
 	b.watching.Go(func() { b.resync(ctx) })
+	if b.opts.Arm != nil {
+		b.watching.Go(func() { b.arms(ctx) })
+	}
 	err := b.Follower.Run(ctx)
 	b.stopped.Store(true)
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)

@@ -9,8 +9,30 @@ import (
 // they may stand in topics.
 type names struct{ prefix, discovery, bridge string }
 
-func (n names) status() string                      { return n.prefix + "/status" }
-func (n names) events() string                      { return n.prefix + "/events" }
+func (n names) status() string { return n.prefix + "/status" }
+func (n names) events() string { return n.prefix + "/events" }
+
+// armed is of a camera, or of the bridge: "".
+func (n names) armed(camera string) string {
+	if camera == "" {
+		return n.prefix + "/armed"
+	}
+	return n.prefix + "/" + camera + "/armed"
+}
+
+// armedUnique is the id of the switch of a camera, or of the bridge: "".
+func (n names) armedUnique(camera string) string {
+	if camera == "" {
+		return n.unique("armed")
+	}
+	return n.unique(camera, "armed")
+}
+
+// switchConfig is where it looks for what a switch is.
+func (n names) switchConfig(unique string) string {
+	return n.discovery + "/switch/" + unique + "/config"
+}
+
 func (n names) motion(camera string) string         { return n.prefix + "/" + camera + "/motion" }
 func (n names) tamper(camera string) string         { return n.prefix + "/" + camera + "/tamper" }
 func (n names) connectivity(camera string) string   { return n.prefix + "/" + camera + "/connectivity" }
