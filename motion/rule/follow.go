@@ -121,6 +121,9 @@ func (w *Watch) match(things []seen) {
 	w.pairs = w.pairs[:0]
 	for i := range w.paths {
 		for j := range things {
+			if w.paths[i].leaves && things[j].track == 0 {
+				continue // what is left of the light where it was
+			}
 			if c := w.paths[i].costs(things[j].box); c < 1 {
 				w.pairs = append(w.pairs, pair{i, j, c})
 			}

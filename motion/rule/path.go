@@ -98,6 +98,7 @@ type path struct {
 	wasAt    time.Duration
 	first    float64       // its area when it was first seen
 	whole    int           // pictures in which neither the left nor the right border cut it
+	leaves   bool          // it may be on its way out there
 	besideAt time.Duration // since when one of them does
 	hidden   time.Duration // for how long it has been one with another; 0: it is not
 	own      bool          // it went somewhere by itself
@@ -133,7 +134,7 @@ func (k *path) see(b rect, cut, beside bool, at time.Duration, dt float64) {
 	if k.pictures <= knownAfter {
 		alpha, beta = 1, 1/float64(k.pictures-1)
 	}
-	if k.leaves(beside, at) {
+	if k.leaves = k.leaving(beside, at); k.leaves {
 		foot.y = k.foot.y
 	}
 	off := foot.minus(k.foot)
@@ -153,8 +154,8 @@ func (k *path) see(b rect, cut, beside bool, at time.Duration, dt float64) {
 	}
 }
 
-// leaves tells whether the thing may be on its way out of the picture to one side.
-func (k *path) leaves(beside bool, at time.Duration) bool {
+// leaving tells whether the thing may be on its way out of the picture to one side.
+func (k *path) leaving(beside bool, at time.Duration) bool {
 	if !beside {
 		k.whole++
 		k.besideAt = at

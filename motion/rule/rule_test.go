@@ -227,6 +227,20 @@ func TestOnlyMotionCrosses(t *testing.T) {
 	}
 }
 
+// What is left of the light where somebody went out is not them.
+func TestWhatIsLeftCrossesNothing(t *testing.T) {
+	w, err := rule.New(across([2]float64{0, 0.6}, [2]float64{1, 0.6}))
+	require.NoError(t, err)
+	for i := range 50 {
+		x, thing := 0.5+float64(i)*0.02, motion.Thing{Box: motion.Box{Left: 0.8, Top: 0.1, Right: 0.97, Bottom: 0.45}}
+		if x < 1 {
+			thing = motion.Thing{Track: 1, Box: motion.Box{Left: x - 0.1, Top: 0.3, Right: min(1, x+0.1), Bottom: 0.8}}
+		}
+		p := motion.Picture{Width: 320, Height: 180, Time: epoch.Add(time.Duration(i) * tenth)}
+		require.Empty(t, w.Step(p, []motion.Thing{thing}))
+	}
+}
+
 func yard(loiter time.Duration) rule.Config {
 	return rule.Config{Areas: []rule.Area{{ID: "yard", Intrusion: true, Loiter: loiter,
 		Outline: motion.Polygon{{0.4, 0.2}, {0.8, 0.2}, {0.8, 1}, {0.4, 1}}}}}
