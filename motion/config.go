@@ -130,3 +130,7 @@ func contrastFor(sensitivity float64) int32 {
 func shareFor(sensitivity float64) float64 {
 	return 0.0004 * math.Pow(10, 1-2*sensitivity)
 }
+
+// LeastShare is the share of the picture that something must be, about, to count as motion at a
+// sensitivity: what Activity.Share is held against.
+func LeastShare(sensitivity float64) float64 { return shareFor(sensitivity) }
