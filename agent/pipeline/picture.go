@@ -77,6 +77,7 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	p.obey()
 	began := time.Now()
 	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
+	p.looks.offer(look)
 	res := p.detector.Step(look)
 	p.counters.detect.Observe(time.Since(began).Seconds())
 	p.counters.pictures.Inc()
@@ -108,7 +109,7 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	p.guardView(ctx, pic, look)
 	w := p.view.watch
 	p.gate.saw(t, res.Moving || res.Candidate || res.Activity.Learning || len(p.rules.things) > 0 || p.view.doubts ||
-		w != nil && w.Unsure())
+		w != nil && w.Unsure() || p.looks.any())
 }
 
 // arrived notes that a picture came that can be used: the camera is there, and a gap has ended.

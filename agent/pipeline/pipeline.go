@@ -151,6 +151,7 @@ func (p *Pipeline) idle(now time.Time) {
 // close ends what is open: the agent stops looking at this camera. After a panic nothing is sure
 // but what was noted of the open spans.
 func (p *Pipeline) close() {
+	p.looks.close()
 	_ = supervisor.Caught(func() error { p.gapView(); return nil })()
 	_ = supervisor.Caught(func() error { p.gapLines(); return nil })()
 	_ = supervisor.Caught(func() error { p.report(p.detector.Gap()); return nil })()
