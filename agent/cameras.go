@@ -2,11 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/pipeline"
+	"vmsbridge/agent/setup"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/vms"
 )
@@ -77,6 +79,19 @@ func (a *Agent) pipelines() map[string]*pipeline.Pipeline {
 		}
 	}
 	return list
+}
+
+// try has a detector with the settings m look at a camera's pictures, beside its own.
+func (a *Agent) try(ctx context.Context, camera string, m configs.CameraMotion, tell func(look any) error) error {
+	p, ok := a.pipelines()[camera]
+	if !ok {
+		return &setup.Refusal{Reason: "This camera is not watched now, so nothing can be tried."}
+	}
+	err := p.Try(ctx, m, func(l pipeline.Look) error { return tell(l) })
+	if errors.Is(err, pipeline.ErrSettings) {
+		return &setup.Refusal{Reason: err.Error()}
+	}
+	return err
 }
 
 // connection is a camera's state in the interface's words; unknown until the first attempt has

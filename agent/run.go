@@ -99,8 +99,8 @@ func (a *Agent) openAPI(base string) (err error) {
 	waiting := outbound.QueueHandler(outbound.QueueOf(a.archive.Journal))
 	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras,
 		CameraStates: a.CameraStates, Watch: func(camera string, until time.Time) { a.pace.Watch(camera, until) },
-		StillBefore: a.stillBefore,
-		Queue:       waiting, QueuePath: outbound.QueuePath,
+		StillBefore: a.stillBefore, Try: a.try,
+		Queue: waiting, QueuePath: outbound.QueuePath,
 		Reload: func(ctx context.Context) (any, error) { return a.Reload(ctx) },
 		Bundle: a.opts.Bundle, Arming: a.arming,
 		Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string {

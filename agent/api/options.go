@@ -36,6 +36,10 @@ type Options struct {
 	Arming *arming.Arming
 	// Setup changes the cameras of the configuration, for the page.
 	Setup *setup.Setup
+	// Try has a detector with other settings look at a camera's pictures until ctx is done or tell
+	// returns an error; what tell gets of each picture is sent as JSON. A *setup.Refusal comes
+	// before the first.
+	Try func(ctx context.Context, camera string, m configs.CameraMotion, tell func(look any) error) error
 	// Bundle packs what whoever helps needs. Nil: there is none.
 	Bundle func(ctx context.Context, to io.Writer) error
 	// Queue is the handler of what waits for the service, below QueuePath.

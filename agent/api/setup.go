@@ -134,6 +134,9 @@ func (d download) send(w http.ResponseWriter) {
 	_, _ = w.Write(d.content)
 }
 
+// stream is an answer that goes on; an error means that nothing of it was sent.
+type stream func(w http.ResponseWriter) error
+
 // changeRoutes are what it wishes of a camera that is there.
 func (a *API) changeRoutes(mux *http.ServeMux) {
 	a.forAdministrators(mux, "PATCH /web/cameras/{id}", func(r *http.Request, p identity.Principal) (any, error) {
@@ -179,6 +182,11 @@ func (a *API) forAdministrators(mux *http.ServeMux, pattern string,
 				return
 			}
 			out, err := do(r, p)
+			if s, is := out.(stream); is && err == nil {
+				if err = s(w); err == nil {
+					return
+				}
+			}
 			refusal, ok := errors.AsType[*setup.Refusal](err)
 			switch {
 			case ok:

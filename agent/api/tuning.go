@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"vmsbridge/agent/setup"
@@ -89,6 +91,58 @@ func (a *API) tuningRoutes(mux *http.ServeMux) {
 		}
 		return drawingOf(t), err
 	})
+	a.tryRoute(mux)
+}
+
+// trialsOfDrawings is how many may be under way at a time: each costs a detector.
+const trialsOfDrawings = 4
+
+var errTrialEnds = errors.New("the trial ends")
+
+// tryRoute is a stream of server-sent events that tells what a detector with the settings of the
+// body makes of each picture of a camera: "look". It ends when the credential does.
+func (a *API) tryRoute(mux *http.ServeMux) {
+	trying := make(chan struct{}, trialsOfDrawings)
+	const path = "/web/cameras/{id}/motion:try"
+	a.forAdministrators(mux, "POST "+path, func(r *http.Request, p identity.Principal) (any, error) {
+		d, err := drawn(r)
+		if err != nil {
+			return nil, err
+		}
+		return stream(func(w http.ResponseWriter) error {
+			select {
+			case trying <- struct{}{}:
+				defer func() { <-trying }()
+			default:
+				return &setup.Refusal{Reason: "Four drawings are tried already: close the tuning of another camera."}
+			}
+			send, lives := sending(w), a.lives(r, p)
+			err := a.opts.Try(r.Context(), r.PathValue("id"), d.tuning().CameraMotion, func(look any) error {
+				if !lives() || !send("look", look) {
+					return errTrialEnds
+				}
+				return nil
+			})
+			if _, refused := errors.AsType[*setup.Refusal](err); refused {
+				return err
+			}
+			return nil
+		}), nil
+	})
+}
+
+// lives tells whether an administrator still is one, looking once a second.
+func (a *API) lives(r *http.Request, p identity.Principal) func() bool {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	looked := time.Now()
+	return func() bool {
+		if time.Since(looked) < changesEvery {
+			return true
+		}
+		looked = time.Now()
+		now, err := (authenticators{&a.tokens, a.users}).Authenticate(token)
+		return err == nil && now.Holder == p.Holder && administers(now, a.opts.Config().Bridge.Account)
+	}
 }
 
 // drawn reads what the page sent.

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -58,10 +56,8 @@ func visible(p identity.Principal, all []health.Camera) []health.Camera {
 }
 
 const (
-	changesEvery = time.Second
 	changesWatch = 3 * time.Second // how long after the last look a camera that is watched goes on making stills often
 	changesSign  = 15              // looks without news after which a sign of life is sent
-	changesWait  = 10 * time.Second
 	changesQueue = 256
 )
 
@@ -79,24 +75,7 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 		}
 	})
 	defer cancel()
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no")
-	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{})
-	send := func(name string, v any) bool {
-		raw, err := json.Marshal(v)
-		if err != nil || out.SetWriteDeadline(time.Now().Add(changesWait)) != nil {
-			return false
-		}
-		if name == "" {
-			_, err = fmt.Fprint(w, ":\n\n")
-		} else {
-			_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, raw)
-		}
-		return err == nil && out.Flush() == nil
-	}
+	send := sending(w)
 	tick := time.NewTicker(changesEvery)
 	defer tick.Stop()
 	watch, known, idle := r.URL.Query().Get("watch"), map[string]health.Camera{}, 0

@@ -1,6 +1,6 @@
 // One camera: the still of any moment ("the last one before"), a timeline to move along, a live view by stills.
 import { get, imageBefore, stamp, still } from "./api.js";
-import { $, dataOf, includePlaces, make, placesOf, put, stateOf, stencil, svg, what } from "./dom.js";
+import { $, board, dataOf, includePlaces, ink, placesOf, put, stateOf, stencil, svg, what } from "./dom.js";
 import * as side from "./side.js";
 
 const shownTypes = ["vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1", "vms.tamperDetectionEvent.v1", "vms.objectLineCrossEvent.v1",
@@ -75,13 +75,7 @@ export function camera(app, [id, when]) {
   }
 
   function draw() {
-    const scale = devicePixelRatio || 1, width = line.clientWidth, height = 64;
-    if (canvas.width !== Math.round(width * scale)) { canvas.width = Math.round(width * scale); canvas.height = height * scale; }
-    const g = canvas.getContext("2d"), from = middle - span * 500, x = (t) => (t - from) / (span * 1000) * width;
-    g.setTransform(scale, 0, 0, scale, 0, 0);
-    g.clearRect(0, 0, width, height);
-    // The colours come from the style sheet, where each has a light and a dark side: a probe resolves them.
-    const ink = (name) => { const p = probe; p.style.color = `var(${name})`; return getComputedStyle(p).color; };
+    const width = line.clientWidth, g = board(canvas, width, 64), from = middle - span * 500, x = (t) => (t - from) / (span * 1000) * width;
     const bar = (a, b, y, h, least) => g.fillRect(x(a), y, Math.max(x(b) - x(a), least), h);
     g.fillStyle = ink("--dim");
     for (const r of media.results) bar(Date.parse(r.startTimestamp), Date.parse(r.endTimestamp), 44, 5, 1);
@@ -102,8 +96,6 @@ export function camera(app, [id, when]) {
     g.fillStyle = ink("--ink");
     g.fillRect(Math.round(x(at)) - 1, 0, 2, 50);
   }
-  const probe = make("span", { hidden: true });
-  line.append(probe);
 
   // address makes the page's address that of the moment, so that a link to it can be sent.
   function address() { history.replaceState(null, "", "#/camera/" + encodeURIComponent(id) + "/" + new Date(at).toISOString()); }

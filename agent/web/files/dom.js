@@ -17,6 +17,23 @@ export function svg(tag, attributes = {}) {
   return e;
 }
 
+// ink is a colour of the style sheet, where each has a light and a dark side: a probe resolves it.
+const probe = make("span", { hidden: true });
+export function ink(name) {
+  if (!probe.isConnected) document.body.append(probe);
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
+}
+
+// board makes a canvas as sharp as the screen is, of so many pixels of the style sheet.
+export function board(canvas, width, height) {
+  const scale = devicePixelRatio || 1, g = canvas.getContext("2d");
+  if (canvas.width !== Math.round(width * scale)) { canvas.width = Math.round(width * scale); canvas.height = height * scale; }
+  g.setTransform(scale, 0, 0, scale, 0, 0);
+  g.clearRect(0, 0, width, height);
+  return g;
+}
+
 // put changes a text only if it is another one, so that what a reader has selected stays.
 export function put(e, text, className) {
   if (e.textContent !== text) e.textContent = text;

@@ -177,7 +177,8 @@ func TestFirstStart(t *testing.T) {
 	for _, call := range [][2]string{{"GET", "/web/cameras"}, {"POST", "/web/cameras"}, {"POST", "/web/cameras:try"},
 		{"POST", "/web/cameras:search"},
 		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"},
-		{"GET", "/web/cameras/front-gate/motion"}, {"PUT", "/web/cameras/front-gate/motion"}} {
+		{"GET", "/web/cameras/front-gate/motion"}, {"PUT", "/web/cameras/front-gate/motion"},
+		{"POST", "/web/cameras/front-gate/motion:try"}} {
 		r, err := http.NewRequestWithContext(t.Context(), call[0], address+call[1], strings.NewReader("{}"))
 		require.NoError(t, err)
 		res, err := client.Do(r)

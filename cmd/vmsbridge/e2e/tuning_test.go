@@ -14,6 +14,9 @@ import (
 // saves it into the YAML, which has a comment in the camera's section.
 func (b *browser) tunes(yaml, id string) {
 	b.t.Helper()
+	// What is tried, and what moved, is noted for the end.
+	ask[bool](b, `(window.tries = [], window.moved = false, window.plainly = fetch, window.fetch = (u, o) => { if (String(u).includes("motion:try")) tries.push(o.signal); return plainly(u, o); },
+		new MutationObserver(() => { moved ||= !!document.querySelector("#moves rect"); }).observe(document.body, {childList: true, subtree: true}), true)`)
 	b.do(chromedp.Navigate(ask[string](b, `location.origin`) + "/#/camera/" + id))
 	b.shows(`!document.querySelector("#tune").hidden && document.querySelector("#still").naturalWidth > 300`)
 	b.press("#tune")
@@ -55,6 +58,11 @@ func (b *browser) tunes(yaml, id string) {
 	b.shows(`document.querySelectorAll("#shapes .way").length === 2`)
 	ask[bool](b, `(document.querySelector("#chosen-way").value = "a-to-b", document.querySelector("#chosen-way").dispatchEvent(new Event("input")), true)`)
 	b.shows(`document.querySelectorAll("#shapes .way").length === 1`)
+
+	// It is tried on what was, and on what comes: with all that is drawn by now.
+	b.shows(`/^[1-9][0-9]* motions? with boxes/.test(document.querySelector("#past").textContent) && document.querySelector("#past").textContent.includes("reach into it") &&
+		document.querySelector("#past").textContent.includes("cannot be told")`)
+	b.shows(`/ % of the picture moves/.test(document.querySelector("#activity-says").textContent) && document.querySelector("#tried-says").textContent.startsWith("Tried since")`)
 	b.looks("tuning")
 	b.press("#add-areas")
 
@@ -102,4 +110,14 @@ func (b *browser) tunes(yaml, id string) {
 	b.shows(`document.querySelector("#tuning-done").textContent.startsWith("Saved")`)
 	require.NotContains(b.t, read(b.t, yaml), "[0.34, 0.348]")
 	require.Contains(b.t, read(b.t, yaml), "area-one")
+
+	// What moves is drawn over the picture. A hidden tab tries nothing; one that is seen again
+	// does.
+	b.shows(`moved && tries.length > 1 && !tries.at(-1).aborted`)
+	ask[bool](b, `(window.before = tries.length, Object.defineProperty(document, "hidden", {get: () => true, configurable: true}), document.dispatchEvent(new Event("visibilitychange")), true)`)
+	b.shows(`tries.length === before && tries.every((t) => t.aborted)`)
+	ask[bool](b, `(delete document.hidden, document.dispatchEvent(new Event("visibilitychange")), true)`)
+	b.shows(`tries.length > before && !tries.at(-1).aborted`)
+	b.press("nav a[data-view='health']")
+	b.shows(`tries.every((t) => t.aborted)`)
 }

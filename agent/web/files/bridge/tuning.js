@@ -1,7 +1,8 @@
 // Tuning a camera: masks, regions, lines and areas drawn over its newest still by mouse, touch or keyboard, and written into the
-// configuration. Only administrators come here. What is not saved is kept for whoever comes back to the view.
+// configuration; trial.js tries it. Only administrators come here. What is not saved is kept for whoever comes back to the view.
 import { get, imageAt, send } from "./api.js";
 import { $, keep, make, put, stencil, svg } from "./dom.js";
+import { trial } from "./trial.js";
 
 const kinds = {
   masks: { one: "Mask", least: 3, what: "Never looked at, not by a region either." },
@@ -66,6 +67,7 @@ export function tuning(app, [id]) {
     shown = c.lastPreview;
     img.src = imageAt(id, shown);
   }
+  const tried = trial(id, titleOf, written);
   img.onload = () => {
     $("draw-none").hidden = true;
     $("draw-frame").style.aspectRatio = img.naturalWidth + " / " + img.naturalHeight;
@@ -83,6 +85,7 @@ export function tuning(app, [id]) {
     put($("tuning-done"), "");
     put($("draw-said"), "");
     paint();
+    tried.change(draft);
   }
 
   function choose(i) {
@@ -240,6 +243,7 @@ export function tuning(app, [id]) {
   $("undo").onclick = () => {
     kept = past.pop();
     draft = JSON.parse(kept);
+    tried.change(draft);
     put($("tuning-done"), "");
     choose(chosen < draft.shapes.length ? chosen : -1);
     if (past.length === 0) $("tuning-title").focus();
@@ -275,6 +279,7 @@ export function tuning(app, [id]) {
     drafts.delete(id);
     if (old && old.version === draft.version) { past.push(saved); draft = old; kept = text(); put($("tuning-done"), "This was drawn before, and is not saved yet."); }
     choose(-1);
+    tried.change(draft);
   };
   $("tuning-reset").onclick = () => { put($("tuning-refusal"), ""); load("What is saved is shown again.").then(() => $("keen").focus(), refuse); };
   $("tuning-form").onsubmit = async (e) => {
@@ -289,6 +294,7 @@ export function tuning(app, [id]) {
       const d = await send("PUT", "web/cameras/" + encodeURIComponent(id) + "/motion", written(draft));
       if (left) return;
       take(d, "Saved: the bridge looks this way now.");
+      tried.change(draft);
       choose(chosen < draft.shapes.length ? chosen : -1);
       if (document.activeElement === document.body) $("keen").focus();
     } catch (e) { refuse(e); } finally { if (!left) paint(); }
@@ -298,9 +304,10 @@ export function tuning(app, [id]) {
 
   $("tuning-title").tabIndex = -1;
   head();
+  app.follow(id);
   load().catch(refuse);
   return {
     stays: true, event: () => {}, cameras: head,
-    stop: () => { left = true; removeEventListener("beforeunload", unload); if (dirty()) drafts.set(id, draft); },
+    stop: () => { left = true; tried.stop(); app.follow(""); removeEventListener("beforeunload", unload); if (dirty()) drafts.set(id, draft); },
   };
 }

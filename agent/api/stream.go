@@ -1,0 +1,39 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	changesEvery = time.Second      // between two looks for what is new, and at the credential
+	changesWait  = 10 * time.Second // for a browser that does not read
+)
+
+// sending begins a stream of server-sent events with the first that is sent; without a name it is a
+// sign of life. send reports whether that could be sent.
+func sending(w http.ResponseWriter) (send func(name string, v any) bool) {
+	out, began := http.NewResponseController(w), false
+	return func(name string, v any) bool {
+		if !began {
+			began = true
+			h := w.Header()
+			h.Set("Content-Type", "text/event-stream")
+			h.Set("Cache-Control", "no-store")
+			h.Set("X-Accel-Buffering", "no")
+			_ = out.SetReadDeadline(time.Time{})
+		}
+		raw, err := json.Marshal(v)
+		if err != nil || out.SetWriteDeadline(time.Now().Add(changesWait)) != nil {
+			return false
+		}
+		if name == "" {
+			_, err = fmt.Fprint(w, ":\n\n")
+		} else {
+			_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, raw)
+		}
+		return err == nil && out.Flush() == nil
+	}
+}
