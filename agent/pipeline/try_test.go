@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -79,7 +80,7 @@ func TestTryRefuses(t *testing.T) {
 		"a mask": {Masks: []configs.Polygon{{{0, 0}, {1, 1}, {1, 0}, {0, 1}}}},
 		"a line": {Lines: []configs.Line{{ID: "a", Points: configs.Polyline{{0, 0}}}}},
 	} {
-		require.ErrorIs(t, b.Try(t.Context(), m, func(Look) error { return nil }), ErrSettings, name)
+		require.ErrorIs(t, b.Try(t.Context(), m, func(Look) error { return io.EOF }), ErrSettings, name)
 	}
 	require.False(t, b.looks.any())
 }
