@@ -34,6 +34,7 @@ func (a *Agent) Status() health.Report {
 	a.archive.Report(&r)
 	a.api.Report(&r)
 	a.decoders.Report(&r)
+	r.DecoderDeaths = a.pool.Deaths()
 	r.Disk.Slow = a.timer.Report(time.Now())
 	now := a.clock.State()
 	r.Clock, r.ClockProblem, r.ClockBeside = health.ClockReport(now), a.clock.Problem(), health.ClockBeside(now)

@@ -320,6 +320,11 @@ func (g *group) ensure(d *Decoder) error {
 		pause := g.pauses.Failed(0)
 		g.notBefore = time.Now().Add(pause)
 		g.pool.metrics.deaths.WithLabelValues(reasonStart).Inc()
+		if stillborn, ok := errors.AsType[*stillbornError](err); ok {
+			g.pool.deaths.add(stillborn.reason)
+		} else {
+			g.pool.deaths.add(reasonStart)
+		}
 		g.pool.log.Error("decoder process does not start", "error", err, "next_try_in", pause)
 		if video {
 			g.pool.blame(g, d.owner, false)
@@ -405,6 +410,7 @@ func (g *group) bury(err error, owner string) error {
 		return ErrClosed
 	}
 	g.pool.metrics.deaths.WithLabelValues(reason).Inc()
+	g.pool.deaths.add(reason)
 	pause := g.pauses.Failed(time.Since(proc.started))
 	if owner != "" && g.pool.blame(g, owner, reason == reasonHang) {
 		g.pauses.Failures, pause = 0, 0 // the one who did it is gone

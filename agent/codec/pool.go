@@ -62,6 +62,7 @@ type Pool struct {
 	numbers      atomic.Uint32  // of decoders
 	pictureBytes int64          // the most that the pictures of one stream may take in memory
 	running      sync.WaitGroup // the groups' goroutines and the spawner
+	deaths       deaths
 
 	mu      sync.Mutex // guards what follows, and the fields of groups and decoders that say so
 	closed  bool

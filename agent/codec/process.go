@@ -114,8 +114,18 @@ func (p *process) greet() error {
 		return nil
 	}
 	p.end()
-	_, text := p.reason(err)
-	return fmt.Errorf("greet process: it %s (%s): is codec.RunWorker the first statement of main?", text, p.lastWords())
+	reason, text := p.reason(err)
+	return &stillbornError{reason, text, p.lastWords()}
+}
+
+// stillbornError is of a process that ended before it served.
+type stillbornError struct{ reason, text, words string }
+
+func (e *stillbornError) Error() string {
+	if e.reason == reasonKilled {
+		return "greet process: it was killed, as the kernel does where memory is short: see dmesg"
+	}
+	return fmt.Sprintf("greet process: it %s (%s): is codec.RunWorker the first statement of main?", e.text, e.words)
 }
 
 // exchange writes a request and reads its reply. After any error the process must be ended: the two

@@ -150,6 +150,7 @@ func TestKillUnderLoad(t *testing.T) {
 			reason := map[syscall.Signal]string{syscall.SIGKILL: reasonKilled, syscall.SIGSEGV: reasonCrash}[signal]
 			require.EqualValues(t, 1, testutil.ToFloat64(p.metrics.deaths.WithLabelValues(reason)))
 			require.EqualValues(t, 3, testutil.ToFloat64(p.metrics.started))
+			require.Equal(t, map[syscall.Signal]Deaths{syscall.SIGKILL: {1, 1}, syscall.SIGSEGV: {1, 0}}[signal], p.Deaths())
 		})
 	}
 }

@@ -13,7 +13,9 @@ type check struct {
 
 // Remedies that several rows name.
 const (
-	lookAtDamage  = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
+	lookAtDamage = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
+	memoryShort  = "the kernel does that where memory is short, see dmesg: make streams lighter, have fewer cameras on " +
+		"this machine, or give the unit more (MemoryMax=)"
 	lighterStream = "make its stream lighter: a smaller picture, a lower bit rate or rate, or its second stream as " +
 		"preview_url"
 )
@@ -50,6 +52,8 @@ var checks = []check{
 	{View, "", "look at the camera", viewsTampered},
 	{Decoder, "the decoders cannot be asked", "vmsbridge version", decodersUnknown},
 	{Decoder, "", "", decodersMissing},
+	{Decoder, "", "the log says during whose picture it was: look at that camera's stream, and please report it",
+		decodersDie},
 	{Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighterStream,
 		overShare},
 	{Decoding, "pictures of a camera are dropped, because decoding is behind",

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
 )
 
 // A camera that is being connected to for the first time is no problem for a while; one that cannot
@@ -35,6 +36,27 @@ func TestWhichCamerasAreAProblem(t *testing.T) {
 		}
 		require.Len(t, r.Problems, 1)
 		require.Equal(t, c.wrong, r.Problems[0].Text)
+	}
+}
+
+// Decoder processes that die one after the other are a problem, and who has them killed has another
+// remedy than whose stream breaks them. One now and then is none.
+func TestDecodersThatDie(t *testing.T) {
+	for deaths, want := range map[codec.Deaths][2]string{
+		{Count: 4, Killed: 4}:   {},
+		{Count: 20, Killed: 19}: {"are killed, 19 in the last ten minutes", "MemoryMax="},
+		{Count: 20, Killed: 3}:  {"die, 20 in the last ten minutes", "look at that camera's stream"},
+	} {
+		r := Report{Running: true, DecoderDeaths: deaths}
+		r.Judge()
+		if want[0] == "" {
+			require.Empty(t, r.Problems)
+			continue
+		}
+		require.Len(t, r.Problems, 1)
+		require.Equal(t, Decoder, r.Problems[0].Kind)
+		require.Contains(t, r.Problems[0].Text, want[0])
+		require.Contains(t, r.Problems[0].Hint, want[1])
 	}
 }
 

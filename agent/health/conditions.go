@@ -224,6 +224,23 @@ func decodersUnknown(r *Report) []finding {
 	return said("the decoders cannot be asked: " + r.DecodersProblem)
 }
 
+// manyDeaths is how many decoder processes may die in ten minutes before it is a problem: one that
+// a broken picture ends, now and then, is replaced and costs little.
+const manyDeaths = 5
+
+func decodersDie(r *Report) []finding {
+	d := r.DecoderDeaths
+	if d.Count < manyDeaths {
+		return nil
+	}
+	if 2*d.Killed < d.Count {
+		return said(fmt.Sprintf("decoder processes die, %d in the last ten minutes: pictures are lost, and motion may be",
+			d.Count))
+	}
+	return []finding{{text: fmt.Sprintf("decoder processes are killed, %d in the last ten minutes: pictures are lost, "+
+		"and motion may be", d.Killed), remedy: memoryShort}}
+}
+
 func decodersMissing(r *Report) (list []finding) {
 	if !r.DecodersKnown {
 		return nil

@@ -76,6 +76,7 @@ type Report struct {
 	// DecodersKnown says that Decoders was found out; DecodersProblem is why it could not be.
 	DecodersKnown   bool                  `json:"-"`
 	DecodersProblem string                `json:"-"`
+	DecoderDeaths   codec.Deaths          `json:"decoderDeaths,omitzero"`
 	Homes           []delivery.SinkStatus `json:"homes,omitempty"`
 	Clock           any                   `json:"clock,omitempty"`
 	// ClockProblem is why the clock is not believed; "" if it is.

@@ -104,8 +104,8 @@ func TestTheTableOfChecks(t *testing.T) {
 		Users:        Users{Damaged: "secret-here", Shut: "secret-here"},
 		ClockProblem: "secret-here", ClockBeside: "secret-here",
 		Decoders: codec.Capabilities{H264: bad, H265: bad, JPEG: bad}, DecodersKnown: true,
-		DecodersProblem: "secret-here",
-		Homes:           []delivery.SinkStatus{{Name: "secret-here", Problem: "the broker is secret-here"}}}
+		DecodersProblem: "secret-here", DecoderDeaths: codec.Deaths{Count: 9},
+		Homes: []delivery.SinkStatus{{Name: "secret-here", Problem: "the broker is secret-here"}}}
 	r.Judge()
 	for _, c := range checks {
 		if c.kind == NotRunning || c.kind == Service { // the other side of what is set here
