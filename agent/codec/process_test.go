@@ -150,7 +150,8 @@ func TestKillUnderLoad(t *testing.T) {
 			reason := map[syscall.Signal]string{syscall.SIGKILL: reasonKilled, syscall.SIGSEGV: reasonCrash}[signal]
 			require.EqualValues(t, 1, testutil.ToFloat64(p.metrics.deaths.WithLabelValues(reason)))
 			require.EqualValues(t, 3, testutil.ToFloat64(p.metrics.started))
-			require.Equal(t, map[syscall.Signal]Deaths{syscall.SIGKILL: {1, 1}, syscall.SIGSEGV: {1, 0}}[signal], p.Deaths())
+			deaths := map[syscall.Signal]Deaths{syscall.SIGKILL: {Count: 1, Killed: 1}, syscall.SIGSEGV: {Count: 1}}
+			require.Equal(t, deaths[signal], p.Deaths())
 		})
 	}
 }

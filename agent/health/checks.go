@@ -13,9 +13,7 @@ type check struct {
 
 // Remedies that several rows name.
 const (
-	lookAtDamage = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
-	memoryShort  = "the kernel does that where memory is short, see dmesg: make streams lighter, have fewer cameras on " +
-		"this machine, or give the unit more (MemoryMax=)"
+	lookAtDamage  = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
 	lighterStream = "make its stream lighter: a smaller picture, a lower bit rate or rate, or its second stream as " +
 		"preview_url"
 )

@@ -228,14 +228,17 @@ func decodersUnknown(r *Report) []finding {
 // a broken picture ends, now and then, is replaced and costs little.
 const manyDeaths = 5
 
+const memoryShort = "the kernel does that where memory is short, see dmesg: make streams lighter, have fewer cameras " +
+	"on this machine, or give the unit more (MemoryMax=)"
+
 func decodersDie(r *Report) []finding {
 	d := r.DecoderDeaths
 	if d.Count < manyDeaths {
 		return nil
 	}
 	if 2*d.Killed < d.Count {
-		return said(fmt.Sprintf("decoder processes die, %d in the last ten minutes: pictures are lost, and motion may be",
-			d.Count))
+		return said(fmt.Sprintf("decoder processes die, %d in the last ten minutes: pictures are lost, and motion may "+
+			"be", d.Count))
 	}
 	return []finding{{text: fmt.Sprintf("decoder processes are killed, %d in the last ten minutes: pictures are lost, "+
 		"and motion may be", d.Killed), remedy: memoryShort}}
