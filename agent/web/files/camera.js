@@ -20,6 +20,7 @@ export function camera(app, [id, when]) {
     put($("camera-name"), c ? c.name || c.id : "There is no camera " + id);
     if (c) put($("camera-state"), stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : "bad");
     img.alt = "still of " + (c?.name || id);
+    side.arming?.(app, [c]);
     $("tune").hidden = !c || !side.views.tuning || !app.maySetUp;
     $("tune").href = "#/tuning/" + encodeURIComponent(id);
   }

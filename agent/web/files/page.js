@@ -23,6 +23,8 @@ const app = {
   },
   // follow has the stream ask for stills of a camera twice a second.
   follow(id) { if (followed !== id) { followed = id; if (ready) listen(); } },
+  // again has the view show these cameras as they are now.
+  again(ids) { view?.cameras(ids.map((id) => app.cameras.get(id)).filter(Boolean)); },
   // allow shows a view's link or hides it.
   allow(name, may) { linkTo(name).hidden = !may; },
   wrong(n) { $("wrong").hidden = n === 0; put($("wrong"), String(n)); $("wrong").setAttribute("aria-label", n + (n === 1 ? " problem" : " problems")); },
@@ -36,7 +38,7 @@ function listen() {
   if (document.hidden) return;
   stopChanges = side.changes(app, followed, (kind, data) => {
     switch (kind) {
-      case "cameras": data.forEach((c) => app.cameras.set(c.id, { ...app.cameras.get(c.id), ...c })); view?.cameras(data.map((c) => app.cameras.get(c.id))); break;
+      case "cameras": data.forEach((c) => app.cameras.set(c.id, { decoding: app.cameras.get(c.id)?.decoding, ...c })); app.again(data.map((c) => c.id)); break;
       case "order": arrange(data); break;
       case "event": view?.event(data); break;
       case "up": notice(); break;

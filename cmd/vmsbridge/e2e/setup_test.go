@@ -120,6 +120,7 @@ func TestFirstStart(t *testing.T) {
 	}
 	require.NotContains(t, packed, password)
 
+	b.arms("front-gate")
 	b.tunes(yaml, "front-gate")
 
 	// The same stream again is refused. The password is nowhere but in its file.
@@ -178,7 +179,7 @@ func TestFirstStart(t *testing.T) {
 		{"POST", "/web/cameras:search"},
 		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"},
 		{"GET", "/web/cameras/front-gate/motion"}, {"PUT", "/web/cameras/front-gate/motion"},
-		{"POST", "/web/cameras/front-gate/motion:try"}} {
+		{"POST", "/web/cameras/front-gate/motion:try"}, {"POST", "/web/arm"}} {
 		r, err := http.NewRequestWithContext(t.Context(), call[0], address+call[1], strings.NewReader("{}"))
 		require.NoError(t, err)
 		res, err := client.Do(r)

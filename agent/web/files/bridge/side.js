@@ -1,5 +1,6 @@
 // What is the bridge's alone: its views, and where it has from what all views share.
 import { follow, get, imageAt } from "./api.js";
+import { armed, arming } from "./arm.js";
 import { clock } from "./dom.js";
 import { health } from "./health.js";
 import { setup } from "./setup.js";
@@ -15,7 +16,8 @@ export const liveEvery = 500; // milliseconds between two stills of a live view
 
 // newest is the address of a camera's newest still, and facts what else a tile says of the camera.
 export const newest = (c) => imageAt(c.id, c.lastPreview, 480);
-export const facts = (c) => [c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
+export { arming };
+export const facts = (c) => [c.disarmed && armed(c), c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
   c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"];
 
 // begin fills the page's state and says what the page is called.

@@ -70,7 +70,7 @@ export function changes(app, _, say) {
     say("event", data);
     // What moves is worth another look at once.
     const c = app.cameras.get(data.actorId);
-    if (data.actorType === "camera" && c?.online) say("cameras", [{ id: c.id, lastPreview: stamp(Date.now()) }]);
+    if (data.actorType === "camera" && c?.online) say("cameras", [{ ...c, lastPreview: stamp(Date.now()) }]);
   });
   return () => { stopped = true; clearInterval(beat); removeEventListener("pagehide", drop); stop(); drop(); };
 }
