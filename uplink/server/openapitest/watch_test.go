@@ -1,6 +1,7 @@
 package openapitest
 
 import (
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -25,8 +26,16 @@ func TestAnswersAreHeldAgainstTheDocument(t *testing.T) {
 			_, _ = io.WriteString(w, document)
 			return
 		}
+		if r.Header.Get("Accept-Encoding") != "gzip" { // as whoever names none, or "identity"
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(code)
-		_, _ = io.WriteString(w, answer)
+		packed := gzip.NewWriter(w)
+		_, _ = io.WriteString(packed, answer)
+		_ = packed.Close()
 	}))
 	defer s.Close()
 	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}, asked: map[string]map[string]bool{}}
@@ -45,20 +54,30 @@ func TestAnswersAreHeldAgainstTheDocument(t *testing.T) {
 		{"cameras", 201, `{"results":[]}`, "a code that the document does not have"},
 		{"cameras?zebra=1", 200, `{"results":[]}`, "the document does not have the argument zebra"},
 	} {
-		code, answer, w.wrong = c.code, c.answer, nil
-		res, err := (&http.Client{Transport: w}).Get(s.URL + "/api/v3.0/" + c.path)
-		require.NoError(t, err)
-		raw, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
-		require.NoError(t, res.Body.Close())
-		require.Equal(t, c.answer, string(raw))
-		told := strings.Join(w.wrong, "\n")
-		if c.wrong == "" {
-			require.Empty(t, told)
-			continue
+		for _, coding := range []string{"identity", "gzip"} {
+			code, answer, w.wrong = c.code, c.answer, nil
+			r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL+"/api/v3.0/"+c.path, nil)
+			require.NoError(t, err)
+			r.Header.Set("Accept-Encoding", coding)
+			res, err := (&http.Client{Transport: w}).Do(r)
+			require.NoError(t, err)
+			var body io.Reader = res.Body
+			if coding == "gzip" {
+				body, err = gzip.NewReader(res.Body)
+				require.NoError(t, err, "it comes as it was sent")
+			}
+			raw, err := io.ReadAll(body)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			require.Equal(t, c.answer, string(raw))
+			told := strings.Join(w.wrong, "\n")
+			if c.wrong == "" {
+				require.Empty(t, told)
+				continue
+			}
+			require.Contains(t, told, c.wrong, coding)
+			require.Contains(t, told, t.Name()+": GET ")
 		}
-		require.Contains(t, told, c.wrong)
-		require.Contains(t, told, t.Name()+": GET ")
 	}
 	var table strings.Builder
 	w.table(&table)
