@@ -196,6 +196,7 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 		follower := w.feed.Follow()
 		w.until(100)
 		w.presence.TunnelEnded(box, w.at(100))
+		w.until(100.5)
 		w.tell("c2", vms.TypeMotion, "", 99, 99.5) // was under way
 		w.until(106)
 		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"), "it may dial again")
@@ -271,20 +272,28 @@ func TestALinkThatIsTooSlowForATunnel(t *testing.T) {
 		w := newWatched(t).online()
 		w.until(56)
 		w.presence.TunnelEnded(box, w.at(50))
-		for s := 57.9; s < 90; s += 4 {
+		for s := 57.9; s < 90; s += 15 {
 			w.until(s)
 			w.tell("c1", vms.TypeMotion, "", s-2, s-1)
 		}
 		w.presence.TunnelStands(box)
+		w.until(95.5)
+		w.tell("c1", vms.TypeMotion, "", 92, 93)
 		w.until(96)
 		w.presence.TunnelEnded(box, w.at(90))
-		w.until(97.5)
-		w.tell("c1", vms.TypeMotion, "", 94, 95)
-		w.until(104)
+		w.until(115)
 		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"))
 		require.Equal(t, []string{"online 0.."}, w.timeline("camera", "c1"))
-		w.until(106)
-		require.Equal(t, []string{"online 0..97.5", "bridgeOffline 97.5.. after online 0"}, w.timeline("bridge", "b1"))
+		w.until(117)
+		require.Equal(t, []string{"online 0..95.5", "bridgeOffline 95.5.. after online 0"}, w.timeline("bridge", "b1"))
+		w.presence.TunnelStands(box)
+		w.until(203)
+		w.tell("c1", vms.TypeMotion, "", 202, 202.5)
+		w.until(206)
+		w.presence.TunnelEnded(box, w.at(200)) // between two signs of its life: the link is fast
+		w.until(211)
+		require.Len(t, w.timeline("bridge", "b1"), 4)
+		require.Equal(t, "bridgeOffline 203.. after online 117", w.timeline("bridge", "b1")[3])
 	})
 }
 

@@ -22,8 +22,12 @@ const (
 	// moment before.
 	afterSilence = 2 * time.Second
 	// lastWord is how long after the end of its tunnel a report of a bridge may come in that was
-	// sent before it.
-	lastWord = time.Second
+	// sent before it, and lateWord how long after the tunnel's last sign one comes that a link
+	// brings whose signs of life are late: a ping, after 3.5 s, was not answered.
+	lastWord, lateWord = time.Second, 5 * time.Second
+	// afterReport is how long a bridge on such a link may take from a report to a tunnel: to dial
+	// one at 1 kB/s, behind reports, takes ten seconds.
+	afterReport = 20 * time.Second
 	// afterGoodbye is how long a bridge that said that it stops may take to be back: a restart, an
 	// upgrade.
 	afterGoodbye = 30 * time.Second
@@ -82,11 +86,13 @@ type bridge struct {
 	until   time.Time // when it counts as away, if nothing is heard of it; it does not count while it has a tunnel
 	last    time.Time // when it was last heard of
 	cutAt   time.Time // when its tunnel ended without goodbye; zero: it has been heard of since
-	left    bool      // it said goodbye
-	away    bool      // the book says so
-	back    time.Time // when it was heard of again after it was away; zero: its cameras have their states
-	look    time.Time // when its cameras are looked at next, while back is set
-	fresh   bool      // it has started anew since it was away
+	// reported is when the latest report of its came in.
+	reported time.Time
+	left     bool      // it said goodbye
+	away     bool      // the book says so
+	back     time.Time // when it was heard of again after it was away; zero: its cameras have their states
+	look     time.Time // when its cameras are looked at next, while back is set
+	fresh    bool      // it has started anew since it was away
 	// statuses are those of its cameras, from its last registration; nil: it has not registered
 	// since it was away.
 	statuses map[string]string
@@ -172,8 +178,15 @@ func (w *Watch) TunnelStands(d Device) {
 func (w *Watch) TunnelEnded(d Device, last time.Time) {
 	w.hear(d, func(b *bridge) {
 		b.tunnels--
+		grace := afterTunnel
+		if b.reported.Sub(last) > lateWord {
+			grace = afterReport
+		}
+		if b.reported.After(last) {
+			last = b.reported
+		}
 		if b.last = last; b.tunnels == 0 && !b.left {
-			b.cutAt, b.until = w.o.Now(), last.Add(afterTunnel)
+			b.cutAt, b.until = w.o.Now(), last.Add(grace)
 			if soon := w.o.Now().Add(afterSilence); b.until.Before(soon) {
 				b.until = soon
 			}
@@ -192,18 +205,20 @@ func (w *Watch) Registered(d Device, statuses map[string]string, fresh bool) {
 
 // Reported notes that a report of a bridge came in. That keeps one there that has no tunnel. Of one
 // whose tunnel has just ended it may be the last word, which was under way; but one that comes
-// later says that the bridge is there, on a link that is too slow for a tunnel: it has as long to
-// dial again as after the end of one.
+// later says that the bridge is there, on a link that is too slow for a tunnel.
 func (w *Watch) Reported(d Device, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.bridges[d]
+	if b != nil {
+		b.reported = at
+	}
 	switch {
 	case b == nil || b.left || b.away || b.tunnels > 0:
 	case b.cutAt.IsZero():
 		b.last, b.until = at, at.Add(afterWord)
 	case at.Sub(b.cutAt) > lastWord:
-		b.last, b.until = at, at.Add(afterTunnel)
+		b.last, b.until = at, at.Add(afterReport)
 	}
 }
 
