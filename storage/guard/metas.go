@@ -13,10 +13,7 @@ import (
 // forget what was promised to be durable.
 func Metas(path string) error {
 	info, err := os.Stat(path)
-	switch {
-	case err == nil && !info.Mode().IsRegular():
-		return Damaged("this is a folder, a pipe or a device, and no file")
-	case errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0:
+	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
 	}
 	if err == nil {

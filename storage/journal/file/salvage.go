@@ -3,7 +3,6 @@ package file
 import (
 	"errors"
 	"os"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -140,7 +139,7 @@ func (s *salvager) txn() (*schema.Tx, error) {
 
 // opens says whether there is anything to read.
 func opens(path string) bool {
-	f, err := os.OpenFile(path, syscall.O_NONBLOCK, 0)
+	f, err := os.Open(path)
 	if err == nil {
 		_ = f.Close()
 	}
