@@ -207,7 +207,12 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 	}
 	at := places[in.below(len(places))]
 	if in.below(2) == 0 {
-		at = places[len(places)-1] // the gap, in the last segment
+		const gap = 2 // of the record's type; behind it stand records that hold nothing
+		for _, p := range slices.Backward(places) {
+			if at = p; p+head <= len(segment) && segment[p+16] == gap {
+				break
+			}
+		}
 	}
 	r := segment[at:]
 	if len(r) < head {
