@@ -203,3 +203,38 @@ func TestChangeMotionRefuses(t *testing.T) {
 		})
 	}
 }
+
+// Whatever a file looks like, what is drawn into it is there afterwards, or it is refused.
+func FuzzChangeMotion(f *testing.F) {
+	f.Add(drawn, "Door")
+	f.Add(threeCameras, "a: 'b'")
+	f.Add("cameras:\n- id: gate\n  url: 'rtsp://h/' #x\n  ? motion\n  : {masks: [], ? lines : ~}\n", "x")
+	f.Add("cameras:\n- \"id\": gate\n  'url': rtsp://h/\n  motion:\n    regions:\n    - - &é id: é\n", "é")
+	f.Fuzz(func(t *testing.T, content, name string) {
+		cfg, err := Parse("x.yaml", []byte(content))
+		if err != nil || len(cfg.Cameras) == 0 {
+			return
+		}
+		id, m := cfg.Cameras[0].ID, cfg.Cameras[0].Motion
+		m.Sensitivity = 0.31
+		m.Masks = append([]Polygon{square}, m.Masks...)
+		m.Areas = append(m.Areas[:len(m.Areas):len(m.Areas)],
+			Area{ID: "new", Name: name, Area: square, Intrusion: true})
+		if len(m.Regions) > 0 {
+			m.Regions = append([]Region{}, m.Regions...)
+			m.Regions[0].Name, m.Regions[0].Area = name, square
+		}
+		if len(m.Lines) > 0 {
+			m.Lines = m.Lines[1:]
+		}
+		changed, err := ChangeMotion("x.yaml", []byte(content), id, m)
+		if err != nil {
+			return
+		}
+		after, err := Parse("x.yaml", changed)
+		if err != nil || len(after.Cameras) != len(cfg.Cameras) || after.Cameras[0].Motion.Sensitivity != 0.31 ||
+			len(after.Cameras[0].Motion.Lines) != len(m.Lines) {
+			t.Fatalf("%q became %q: %v", content, changed, err)
+		}
+	})
+}
