@@ -197,6 +197,10 @@ func TestThePage(t *testing.T) {
 	code, _, body := get(t, s.local+"/web/cameras", lanToken)
 	require.Equal(t, 403, code)
 	require.Contains(t, string(body), "sign in as one")
+	b.do(chromedp.Navigate(s.local + "/#/tuning/gate"))
+	b.shows(`document.querySelector("#tuning-refusal")?.textContent.includes("sign in as one") && document.querySelector("#tuning-save").disabled`)
+	b.do(chromedp.Navigate(s.local + "/#/"))
+	b.shows(`document.querySelectorAll("#cameras li").length === 2 && document.querySelector("#cameras img")?.naturalWidth > 300`)
 
 	// What stays is not made anew: whoever stands on a camera with the keyboard still does when its
 	// next still comes.
