@@ -5,13 +5,14 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"vmsbridge/agent/discover/onviftest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -20,24 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func answering(t *testing.T, conn *net.UDPConn, file string) {
 	reply, err := os.ReadFile(filepath.Join("testdata", file))
 	require.NoError(t, err)
-	done := make(chan struct{})
-	t.Cleanup(func() { _ = conn.Close(); <-done })
-	go func() {
-		defer close(done)
-		buffer := make([]byte, maxDatagram)
-		for {
-			n, from, err := conn.ReadFromUDPAddrPort(buffer)
-			if err != nil {
-				return
-			}
-			id := regexp.MustCompile(`<a:MessageID>(urn:uuid:[0-9a-f-]{36})</a:MessageID>`).FindSubmatch(buffer[:n])
-			if id == nil || !strings.Contains(string(buffer[:n]), "discovery/Probe</a:Action>") {
-				continue
-			}
-			_, _ = conn.WriteToUDPAddrPort([]byte("noise"), from)
-			_, _ = conn.WriteToUDPAddrPort([]byte(strings.ReplaceAll(string(reply), "RELATES", string(id[1]))), from)
-		}
-	}()
+	onviftest.Answer(t, conn, string(reply))
 }
 
 func listen(t *testing.T) (*net.UDPConn, netip.AddrPort) {

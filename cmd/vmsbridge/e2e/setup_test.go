@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/discover/onviftest"
 	"vmsbridge/scripts/harness"
 )
 
@@ -82,6 +83,8 @@ func TestFirstStart(t *testing.T) {
 		b.shows(`document.querySelector("#setup-refusal").textContent.includes(` + fmt.Sprintf("%q", want) + `) && document.querySelector("#keep").hidden`)
 	}
 	require.Equal(t, before, read(t, yaml))
+
+	b.finds(t)
 
 	// The address alone: its stream is found at a usual path, its picture is shown, it gets a name.
 	b.types("#address", stream.Host)
@@ -187,4 +190,32 @@ func TestFirstStart(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, http.StatusUnauthorized, res.StatusCode, call)
 	}
+}
+
+// finds searches the network, in which a camera answers, and tests that camera by the answer alone.
+func (b *browser) finds(t *testing.T) {
+	t.Helper()
+	port := harness.Port(t)
+	device := fmt.Sprintf("Yard <b> C-%d", port) // among those of others that may answer
+	cam := onviftest.New(t, 2)
+	host, ok := cam.Everywhere(t, "Yard%20%3Cb%3E", fmt.Sprintf("C-%d", port))
+	if !ok {
+		t.Log("no network interface can multicast: the search is left out")
+		return
+	}
+	sim := start(t, "camsim", "--listen", fmt.Sprintf("0.0.0.0:%d", port), "--path", "/cam", "--codec", "mjpeg",
+		"--user", onviftest.User, "--password", onviftest.Password)
+	sim.line("rtsp://", 60*time.Second)
+	cam.Answers["GetStreamUri"] = onviftest.SOAP(fmt.Sprintf(
+		"<tr2:GetStreamUriResponse><tr2:Uri>rtsp://%s:%d/cam</tr2:Uri></tr2:GetStreamUriResponse>", host, port))
+	b.press("#search")
+	b.shows(`document.querySelector("#search-state").textContent.includes("answered")`)
+	require.Contains(t, ask[string](b, `document.querySelector("#found").textContent`), device)
+	b.looks("setup-found")
+	b.press(`#found button[aria-label^='Use ` + device + `']`)
+	b.shows(`document.querySelector("#address").value.startsWith("http://` + host + `:") && document.activeElement.id === "camera-user"`)
+	b.types("#camera-user", onviftest.User)
+	b.types("#camera-password", onviftest.Password+"\n")
+	b.shows(`!document.querySelector("#keep").hidden && document.querySelector("#trial-picture").naturalWidth > 300`)
+	ask[bool](b, `(document.querySelector("#try").reset(), true)`)
 }
