@@ -136,7 +136,10 @@ func TestAnAppOfSomebody(t *testing.T) {
 		url.Values{"response_type": {"code"}, "client_id": {client}, "state": {"x&y"}, "scope": {"vms.all"},
 			"redirect_uri": {app.URL + "/back"}, "code_challenge": {base64.RawURLEncoding.EncodeToString(hash[:])},
 			"code_challenge_method": {"S256"}}.Encode()))
-	b.do(chromedp.SendKeys(`input[name="username"]`, anna), chromedp.SendKeys(`input[name="password"]`, password+"\n"), chromedp.Click(`button[value="allow"]`))
+	b.looks("oauth-sign-in")
+	b.do(chromedp.SendKeys(`input[name="username"]`, anna), chromedp.SendKeys(`input[name="password"]`, password+"\n"), chromedp.WaitVisible(`button[value="allow"]`))
+	b.looks("oauth-consent")
+	b.do(chromedp.Click(`button[value="allow"]`))
 	select {
 	case q := <-back:
 		require.Equal(t, "x&y", q.Get("state"))

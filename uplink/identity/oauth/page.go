@@ -76,10 +76,15 @@ func visible(s string) string {
 	}, s)
 }
 
-const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;background:#f2f4f7;color:#1c2430}
-main{max-width:26rem;margin:3rem auto;padding:1.5rem 2rem;background:#fff;border-radius:.5rem}
-h1{font-size:1.3rem}label{display:block;margin:.8rem 0}input{display:block;width:100%;box-sizing:border-box;font:inherit;padding:.4rem}
-button{font:inherit;padding:.5rem 1.2rem;margin:1rem .5rem 0 0}.problem{color:#a3121d}`
+// style has the colours and shapes of the page's (agent/web/files/page.css), light and dark.
+const style = `:root{color-scheme:light dark}*{box-sizing:border-box}
+body{font:16px/1.45 system-ui,sans-serif;margin:0;padding:0 1rem;background:light-dark(#f6f7f9,#14171b);color:light-dark(#1a1e24,#e8eaed)}
+main{max-width:24rem;margin:8vh auto 0;padding:1.25rem;background:light-dark(#fff,#1d2127);border:1px solid light-dark(#d5d9df,#373d46);
+border-radius:10px;overflow-wrap:anywhere}h1{font-size:1.3rem;margin:.25rem 0 .5rem}label{display:grid;gap:.2rem;margin:.5rem 0}
+input,button{font:inherit;color:inherit;padding:.45rem .75rem;min-height:2.5rem;border:1px solid light-dark(#d5d9df,#373d46);border-radius:6px;
+background:light-dark(#fff,#1d2127)}button{width:100%;margin-top:.5rem;background:light-dark(#eceff3,#2a3038);cursor:pointer}
+button:first-of-type{background:#14558f;border-color:#14558f;color:#fff}button:hover{border-color:light-dark(#14558f,#8cc2f5)}
+:focus-visible{outline:3px solid light-dark(#14558f,#8cc2f5);outline-offset:2px}.problem{color:light-dark(#b3141f,#ff8d87)}`
 
 // pages are plain HTML without script.
 var pages = template.Must(template.New("").Parse(`{{define "head"}}<!DOCTYPE html>
