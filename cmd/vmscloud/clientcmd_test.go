@@ -61,6 +61,12 @@ func TestAClientFromTheCommandLine(t *testing.T) {
 	require.Equal(t, []string{"cam-a"}, c.list(token, "cameras"))
 	require.Contains(t, must(t, "client", "list", "--data", c.data), "https://app.example/cb")
 	require.NotContains(t, must(t, "client", "list", "--data", c.data), made[1])
+	asJSON := must(t, "client", "list", "--json", "--data", c.data)
+	for line := range strings.Lines(asJSON) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+	require.Contains(t, asJSON, "https://app.example/cb")
+	require.NotContains(t, asJSON, made[1])
 	require.Contains(t, must(t, "client", "delete", "--data", c.data, made[0]), "ended")
 	code, _ = c.api(token, "GET", "/api/v3.0/cameras", "")
 	require.Equal(t, 401, code)

@@ -4,12 +4,12 @@ import { $, best, clock, includePlaces, knownKinds, lasted, make, placesOf, put,
 
 const include = ["data.vms.objectDetection.v1", ...includePlaces, "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
 
-const fields = ["site", "of", "kind", "day", "from", "to"];
+const pageSize = 48, fields = ["site", "of", "kind", "day", "from", "to"];
 
 export function events(app, [, query]) {
   stencil("t-events");
   const cards = new Map();
-  let older = "", turn = 0;
+  let feeds = [], turn = 0;
   const asked = new URLSearchParams(query || "");
   $("of").append(...app.order.map((id) => new Option(app.cameras.get(id).name || id, id)));
   $("kind").append(...knownKinds.map(([type, name]) => new Option(name, type)));
@@ -79,20 +79,33 @@ export function events(app, [, query]) {
     fill(made, e);
   }
 
+  // list shows the newest events, or more of the older ones. A question names some cameras at most: where there are more, each
+  // part of them has a feed of its own, and what is shown is the newest of all.
   async function list(more) {
-    const mine = ++turn, [from, to] = bounds(), chosen = $("of").value;
-    const among = chosen ? [chosen] : app.order.filter((id) => of(app.cameras.get(id))), actors = among.slice(0, mostActors).map((id) => "camera:" + id);
-    if (actors.length === 0) return put($("count"), "There is no camera yet.");
-    const query = { include: include.join(",") };
-    if (more) query.pageToken = older;
-    else Object.assign(query, { actor__in: actors.join(","), pageSize: 48, startTimestamp__gte: stamp(from), startTimestamp__lte: stamp(to), ...($("kind").value ? { type__in: $("kind").value } : {}) });
-    const page = await get("api/v3.0/events", query);
-    if (mine !== turn) return;
-    if (!more) { cards.clear(); $("events").replaceChildren(); }
-    older = page.nextPageToken;
-    $("more").hidden = !older;
-    put($("count"), page.totalSize === 0 ? "No events here." : page.totalSize + (page.totalSize === 1 ? " event" : " events") + (among.length > mostActors ? " of the first " + mostActors + " cameras: choose a bridge or a camera" : ""));
-    for (const e of page.results) place(e, false);
+    const mine = ++turn, [from, to] = bounds(), chosen = $("of").value, among = chosen ? [chosen] : app.order.filter((id) => of(app.cameras.get(id)));
+    if (among.length === 0) return put($("count"), "There is no camera yet.");
+    const wanted = { startTimestamp__gte: stamp(from), startTimestamp__lte: stamp(to), ...($("kind").value ? { type__in: $("kind").value } : {}) };
+    const parts = more ? feeds : Array.from({ length: Math.ceil(among.length / mostActors) }, (_, i) => ({ size: 0, waiting: [],
+      query: { ...wanted, pageSize, actor__in: among.slice(i * mostActors, (i + 1) * mostActors).map((id) => "camera:" + id).join(",") } }));
+    const fetchPart = async (part) => {
+      const page = await get("api/v3.0/events", { include: include.join(","), ...part.query });
+      part.query = page.nextPageToken && { pageToken: page.nextPageToken };
+      part.waiting = page.results;
+      part.size = page.totalSize;
+    };
+    const next = [];
+    while (next.length < pageSize) {
+      for (const part of parts) if (part.waiting.length === 0 && part.query) await fetchPart(part);
+      if (mine !== turn) return;
+      const newest = parts.filter((part) => part.waiting.length).reduce((a, b) => a && a.waiting[0].startTimestamp >= b.waiting[0].startTimestamp ? a : b, undefined);
+      if (!newest) break;
+      next.push(newest.waiting.shift());
+    }
+    if (!more) { feeds = parts; cards.clear(); $("events").replaceChildren(); }
+    $("more").hidden = !feeds.some((part) => part.waiting.length || part.query);
+    const size = feeds.reduce((sum, part) => sum + part.size, 0);
+    put($("count"), size === 0 ? "No events here." : size + (size === 1 ? " event" : " events"));
+    for (const e of next) place(e, false);
   }
 
   $("filters").onsubmit = (s) => s.preventDefault();
@@ -103,7 +116,8 @@ export function events(app, [, query]) {
   }
   for (const name of fields.slice(1)) $(name).onchange = anew;
   $("region").onchange = () => { for (const made of cards.values()) made.li.hidden = !inRegion(made.e); };
-  $("more").onclick = () => list(true).catch(app.fail);
+  let busy;
+  $("more").onclick = () => { busy ||= list(true).catch(app.fail).finally(() => { busy = undefined; }); };
   cameras();
   list(false).catch(app.fail);
   return { event: (e) => { if (fits(e)) place(e, true); }, cameras: () => {}, stop: () => { turn++; } };

@@ -60,7 +60,7 @@ export function wall(app, [site] = []) {
     const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off" && (!$("site").value || c.bridge === $("site").value)), online = all.filter((c) => c.online).length;
     $("none-yet").hidden = app.order.length > 0 || !app.maySetUp;
     side.arming?.(app, all);
-    put($("state"), all.length === 0 ? "No camera is watched yet." : `${online} of ${all.length} cameras online`, online === all.length ? "dim" : "warn");
+    put($("state"), all.length === 0 ? "No camera is watched yet." : `${online} of ${all.length} cameras online` + (app.more ? `; only the first ${app.order.length.toLocaleString("en")} of all are shown, by name` : ""), online === all.length ? "dim" : "warn");
   }
 
   function lamp(e) {

@@ -143,6 +143,8 @@ func TestTheServicesPage(t *testing.T) {
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
 
+	b.seesMany(t, s, other)
+
 	// Whoever may see less is shown less.
 	b.press("#leave")
 	b.shows(`!!document.querySelector("#enter")`)
@@ -197,4 +199,38 @@ func TestACodeOfTheServicesPage(t *testing.T) {
 	b.shows(`document.querySelector("#refusal").textContent.length > 0 && document.querySelector("#cameras") === null`)
 	b.types("#code", right+"\n")
 	b.shows(`!!document.querySelector("#cameras") && !document.querySelector("#top").hidden`)
+}
+
+// seesMany looks at more cameras than the wall shows, and more than one question about events may
+// name: the wall says so, and events are listed in their order, whosever they are.
+func (b *browser) seesMany(t *testing.T, s *site, c *client.Client) {
+	t.Helper()
+	many := client.Registration{ID: "many", Name: "Many"}
+	for i := range 5001 {
+		many.Cameras = append(many.Cameras,
+			client.RegisteredCamera{ID: fmt.Sprintf("m%04d", i), Name: fmt.Sprintf("M %04d", i)})
+	}
+	require.NoError(t, c.Register(t.Context(), many))
+	// Of three cameras in three questions, one after the other in time.
+	began := time.Now().AddDate(0, 0, -1)
+	began = time.Date(began.Year(), began.Month(), began.Day(), 12, 0, 0, 0, time.Local)
+	for i := range 60 {
+		at := began.Add(time.Duration(i) * time.Minute)
+		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)),
+			Span: true, AccountID: s.account, ActorID: fmt.Sprintf("m%04d", i%3*1000), ActorAccountID: s.account,
+			ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+		ev.SetData(vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: vms.CreatorMotion}))
+		ev.ID = ev.NaturalID()
+		require.NoError(t, c.Report(t.Context(), ev))
+	}
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.service+"/"))
+	b.shows(`document.querySelector("#state")?.textContent.includes("only the first 5,000 of all are shown, by name")`)
+	b.do(chromedp.Navigate(s.service + "/#/events/?day=" + began.Format(time.DateOnly)))
+	b.shows(`document.querySelectorAll("#events li").length === 48 && document.querySelector("#count").textContent === "60 events"`)
+	b.press("#more")
+	b.shows(`document.querySelectorAll("#events li").length === 60 && document.querySelector("#more").hidden`)
+	ids := ask[[]string](b, `[...document.querySelectorAll("#events li")].map((li) => li.dataset.id)`)
+	for i, id := range ids {
+		require.True(t, strings.HasPrefix(id, fmt.Sprintf("m%04d-", (59-i)%3*1000)), "%d: %s", i, id)
+	}
 }

@@ -31,7 +31,7 @@ export function bridges(app) {
     } while (page.nextPageToken && list.length < 5000);
     if (!$("bridges")) return;
     const online = list.filter((b) => b.status?.connectionStatus === "online").length, words = $("search-bridge").value.trim().toLowerCase();
-    put($("bridges-state"), list.length === 0 ? "No bridge has registered yet. vmscloud token create --kind bridge makes what one signs in with." : `${online} of ${list.length} bridges online`,
+    put($("bridges-state"), list.length === 0 ? "No bridge has registered yet. vmscloud token create --kind bridge makes what one signs in with." : `${online} of ${list.length} bridges online` + (page.nextPageToken ? "; only these are shown, there are more" : ""),
       online === list.length ? "dim" : "warn");
     $("search-row").hidden = list.length < 6;
     list = list.filter((b) => !words || (b.name + "\n" + b.id).toLowerCase().includes(words)).sort((a, b) => (a.status?.connectionStatus === "online") - (b.status?.connectionStatus === "online"));

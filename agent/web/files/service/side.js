@@ -16,12 +16,15 @@ const lookEvery = 15000, mostPages = 10;
 export const newest = (c) => imageBefore(c.id, c.lastPreview, 480);
 export const facts = (c) => [c.site];
 
-// all follows the pages of a list.
+// all follows the pages of a list; more says that there are others.
 async function all(path, query) {
   const found = [];
-  for (let page, token, n = 0; n === 0 || token && n < mostPages; n++, token = page.nextPageToken) {
+  found.more = true;
+  for (let page, token, n = 0; n < mostPages && found.more; n++) {
     page = await get(path, { ...query, pageSize: 500, ...(token ? { pageToken: token } : {}) });
     found.push(...page.results);
+    token = page.nextPageToken;
+    found.more = Boolean(token);
   }
   return found;
 }
@@ -31,6 +34,7 @@ async function all(path, query) {
 async function look(app) {
   const [sites, list] = await Promise.all([all("api/v3.0/bridges", { sort: "+name" }), all("api/v3.0/cameras", { include: "status", sort: "+name" })]);
   app.sites = new Map(sites.map((b) => [b.id, b.name || b.id]));
+  app.more = list.more;
   const at = [...app.sites.keys()], now = stamp(Date.now());
   return list.map((c) => {
     const state = c.status?.connectionStatus || "unknown", online = state === "online";
