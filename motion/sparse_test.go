@@ -113,20 +113,20 @@ func TestOutstandingIsPlain(t *testing.T) {
 		objects := d.finder.Collect(&v, 1)
 		for j := range objects {
 			o := &objects[j]
-			differs, brighter, limit := 0, 0, 0
+			differs, brighter, limit := int64(0), int64(0), int64(0)
 			want, got := make([]byte, len(now)), make([]byte, len(now))
 			for i, is := range now {
 				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 || d.finder.Of(i%d.grid.width, i/d.grid.width) != j {
 					continue
 				}
 				want[i] = cellFore
-				rise := int(is) - int(d.model.background[i])
+				rise := int64(is) - int64(d.model.background[i])
 				differs, brighter, limit = differs+max(rise, -rise), brighter+max(0, rise),
-					limit+int(threshold(d.contrast, d.doubt[i]))
+					limit+int64(threshold(d.contrast, d.doubt[i]))
 			}
 			d.outstanding(j, o.Whole, got)
 			require.Equal(t, want, got)
-			require.Equal(t, []int{differs, brighter, limit}, []int{o.Differs, o.Brighter, o.ForeLimit})
+			require.Equal(t, []int64{differs, brighter, limit}, []int64{o.Differs, o.Brighter, o.ForeLimit})
 		}
 	}
 }

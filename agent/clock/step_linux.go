@@ -3,6 +3,7 @@ package clock
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET), so that nobody has to look all the time. nil if
 // this kernel does not.
 func (m *machine) Steps(ctx context.Context) <-chan struct{} {
-	const never = 1 << 40 // seconds after 1970
+	const never = math.MaxInt // seconds after 1970
 	fd, err := unix.TimerfdCreate(unix.CLOCK_REALTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil

@@ -22,21 +22,21 @@ type Area struct {
 
 	Outline // the edges in and around fore
 
-	weight      int // of all: a cell's larger difference
-	MovedWeight int // of moved: the difference from a moment ago
-	MovedSquare int // of moved: the squares of the weights
-	freshWeight int
-	nowWeight   int // of now: the difference from the blink before
-	newWeight   int
-	openWeight  int // of all away from where something stands
-	Differs     int // of fore: the difference from the background
-	Brighter    int // of that, what is brighter
-	ForeLimit   int // of fore: how much it took to count
-	Limit       int // of moved: how much it took to count
-	Worn        int // of moved: how much has moved there lately, as restless remembers it
+	weight      int64 // of all: a cell's larger difference
+	MovedWeight int64 // of moved: the difference from a moment ago
+	MovedSquare int64 // of moved: the squares of the weights
+	freshWeight int64
+	nowWeight   int64 // of now: the difference from the blink before
+	newWeight   int64
+	openWeight  int64 // of all away from where something stands
+	Differs     int64 // of fore: the difference from the background
+	Brighter    int64 // of that, what is brighter
+	ForeLimit   int64 // of fore: how much it took to count
+	Limit       int64 // of moved: how much it took to count
+	Worn        int64 // of moved: how much has moved there lately, as restless remembers it
 
-	SumX, SumY     int // of fore, for its centre
-	MovedX, MovedY int // of moved, for its centre
+	SumX, SumY     int64 // of fore, for its centre
+	MovedX, MovedY int64 // of moved, for its centre
 
 	Box   Rect // of what moved
 	Whole Rect // of everything

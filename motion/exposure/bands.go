@@ -2,6 +2,7 @@ package exposure
 
 import (
 	"math"
+	"math/bits"
 	"time"
 
 	"vmsbridge/motion/plane"
@@ -75,7 +76,7 @@ func (b *Bands) look(was, is []uint16, now time.Duration) (turned bool) {
 		for _, k := range strip {
 			r := int(is[k]) - int(was[k])
 			size := max(r, -r)
-			taken := (size - bandCut) >> 63 // all bits if it is less: what moves is hard to guess
+			taken := (size - bandCut) >> (bits.UintSize - 1) // all bits if it is less: what moves is hard to guess
 			sum, count, rest = sum+r&taken, count-taken, rest+size&taken
 		}
 		c, k := p/bandCount, p%bandCount

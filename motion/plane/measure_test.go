@@ -61,7 +61,7 @@ func summed(s *Sums) map[string]int {
 		"fore weight": &s.ForeWeight, "brighter": &s.Brighter, "fore limit": &s.ForeLimit,
 		"square low": &s.SquareLow, "square high": &s.SquareHigh, "fore x": &s.ForeX, "fore y": &s.ForeY,
 		"moved x": &s.MovedX, "moved y": &s.MovedY} {
-		m[name] = Total(parts)
+		m[name] = int(Total(parts))
 	}
 	for name, parts := range map[string]*[16]int16{"left": &s.Left, "moved left": &s.MovedLeft} {
 		m[name] = int(slices.Min(parts[:]))

@@ -37,7 +37,10 @@ func Count(p *[16]uint16) int {
 }
 
 // Total adds up a sum of 32 bits.
-func Total(parts *[8]uint32) int {
-	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3]) + int(parts[4]) + int(parts[5]) +
-		int(parts[6]) + int(parts[7])
+func Total(parts *[8]uint32) int64 {
+	sum := int64(0)
+	for _, p := range parts {
+		sum += int64(p)
+	}
+	return sum
 }

@@ -63,8 +63,8 @@ func TestPresence(t *testing.T) {
 			for i := range 30 {
 				at := time.Duration(i) * 100 * time.Millisecond
 				x, y := c.way(at.Seconds())
-				a := []area.Area{{Fore: c.cells, Cells: c.cells, Moved: 4, Worn: 4 * c.worn,
-					SumX: int(x * float64(c.cells)), SumY: int(y * float64(c.cells)),
+				a := []area.Area{{Fore: c.cells, Cells: c.cells, Moved: 4, Worn: int64(4 * c.worn),
+					SumX: int64(x * float64(c.cells)), SumY: int64(y * float64(c.cells)),
 					Outline: area.Outline{Sharp: c.edges}}}
 				if c.change != nil {
 					c.change(&a[0], i)
@@ -86,7 +86,7 @@ func TestPresenceEnds(t *testing.T) {
 	var tr Tracker
 	tr.Resize(112, 127)
 	seen := func(at time.Duration, x float64) area.Area {
-		a := []area.Area{{Fore: 30, Cells: 30, SumX: int(30 * x), SumY: 30 * 42, Outline: area.Outline{Sharp: 60}}}
+		a := []area.Area{{Fore: 30, Cells: 30, SumX: int64(30 * x), SumY: 30 * 42, Outline: area.Outline{Sharp: 60}}}
 		tr.attend(a, at, 100*time.Millisecond, epoch.Add(at))
 		return a[0]
 	}

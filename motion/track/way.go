@@ -44,7 +44,7 @@ const wayFade = 1.5
 
 // travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went
 // on its way there.
-func (k *Track) travel(moved, size, x, y int, at, dt time.Duration) {
+func (k *Track) travel(moved, size int, x, y int64, at, dt time.Duration) {
 	if moved == 0 {
 		return
 	}
@@ -143,7 +143,7 @@ func (k *Track) hurries(at time.Duration) bool {
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
-func (k *Track) follow(creeps bool, fore, x, y, small int, dt time.Duration) {
+func (k *Track) follow(creeps bool, fore int, x, y int64, small int, dt time.Duration) {
 	if !creeps || fore == 0 {
 		k.creep, k.creeping = 0, false
 		return

@@ -17,7 +17,7 @@ func pass(k *Track, pictures, size int, way func(seconds float64) (x, y float64)
 	for i := range pictures {
 		at = time.Duration(i) * 100 * time.Millisecond
 		x, y := way(at.Seconds())
-		k.travel(size, size, int(x*float64(size)), int(y*float64(size)), at, 100*time.Millisecond)
+		k.travel(size, size, int64(x*float64(size)), int64(y*float64(size)), at, 100*time.Millisecond)
 	}
 	return at
 }

@@ -11,11 +11,11 @@ import (
 	"vmsbridge/agent/codec/steady"
 )
 
-// The head of AVCodecContext, the same in majors 58 to 62 on 64-bit machines: findBudget looks
-// whether it is so.
+// The head of AVCodecContext, the same in majors 58 to 62: four pointers and four int before
+// opaque. findBudget looks whether it is so.
 const (
-	contextOpaque  = 48
-	contextBitRate = 56
+	contextOpaque  = 4*pointer + 16
+	contextBitRate = (contextOpaque + pointer + 7) &^ 7
 )
 
 // contextBytes is how far into AVCodecContext get_buffer2 is looked for. It lies at about 400, and

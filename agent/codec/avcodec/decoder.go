@@ -73,7 +73,7 @@ func (l *Library) open(c Codec, options [][2]string) (*Decoder, error) {
 	return d, nil
 }
 
-// The fields of AVPacket, the same in majors 58 to 62 on 64-bit machines.
+// The fields of AVPacket, the same in majors 58 to 62.
 const (
 	packetPTS  = 8
 	packetData = 24

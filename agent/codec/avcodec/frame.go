@@ -16,15 +16,19 @@ type Frame struct {
 	fullRange bool
 }
 
-// The head of AVFrame, the same in majors 58 to 62 on 64-bit machines. framePTS is only used when
-// the test finds the times of its clip there.
+// pointer is how many bytes a pointer of the machine has: 8, or 4 where numbers of 64 bits lie at
+// multiples of 8 too, as for ARM.
+const pointer = int(unsafe.Sizeof(uintptr(0)))
+
+// The head of AVFrame, the same in majors 58 to 62: eight pointers, eight int, a pointer, and the
+// fields. framePTS is only used when the test finds the times of its clip there.
 const (
 	frameData     = 0
-	frameLinesize = 64
-	frameWidth    = 104
-	frameHeight   = 108
-	frameFormat   = 116
-	framePTS      = 136
+	frameLinesize = 8 * pointer
+	frameWidth    = 9*pointer + 32
+	frameHeight   = frameWidth + 4
+	frameFormat   = frameWidth + 12
+	framePTS      = (frameWidth + 32 + 7) &^ 7
 )
 
 // Close gives the picture's memory back. Its images must not be used any more.
@@ -82,7 +86,7 @@ func (f *Frame) plane(index, offset int, l layout, w, h, step int) (planar.Plane
 	if l.bits > 8 {
 		size = 2
 	}
-	data := *(*unsafe.Pointer)(unsafe.Add(f.ptr, frameData+8*index))
+	data := *(*unsafe.Pointer)(unsafe.Add(f.ptr, frameData+pointer*index))
 	stride := int(f.int32(frameLinesize + 4*index))
 	row := ((w-1)*step + 1) * size
 	if data == nil || stride < row+offset*size {

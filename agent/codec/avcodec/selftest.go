@@ -48,7 +48,7 @@ const testSize = 64
 // test decodes the clips and compares. It notes the codecs that fail, and whether presentation
 // times come back in AVFrame.pts. An error if any codec failed.
 func (l *Library) test() error {
-	l.ptsOffset = framePTS
+	l.ptsOffset = uintptr(framePTS)
 	for _, t := range tests {
 		if err := l.run(t, func(i int, f *Frame) {
 			if f.PTS != []int64{testTimes[0], testTimes[2], testTimes[1]}[i] {

@@ -111,7 +111,8 @@ func (p promise) setsH265() []byte {
 	profile := func(c *coder) { // Main, level 5.1
 		c.u(8, 1)
 		c.u(32, 0x60000000)
-		c.u(48, 0x900000000000)
+		c.u(16, 0x9000)
+		c.u(32, 0)
 		c.u(8, 153)
 	}
 	var v, s, q coder

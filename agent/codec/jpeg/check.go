@@ -157,7 +157,7 @@ func frameHeader(s []byte) (Header, error) {
 		return Header{}, fmt.Errorf("check JPEG: %d bits a sample are not supported, only 8 are", s[0])
 	case h.Width == 0 || h.Height == 0:
 		return Header{}, fmt.Errorf("check JPEG: its size is %dx%d", h.Width, h.Height)
-	case h.Width > maxSide || h.Height > maxSide || h.Width*h.Height > planar.MaxPixels:
+	case h.Width > maxSide || h.Height > maxSide || int64(h.Width)*int64(h.Height) > planar.MaxPixels:
 		return Header{}, fmt.Errorf("check JPEG: %dx%d is more than %d megapixels: lower the camera's resolution",
 			h.Width, h.Height, planar.MaxPixels/1_000_000)
 	case h.Components != 1 && h.Components != 3:

@@ -16,7 +16,7 @@ import (
 )
 
 // turbo is libturbojpeg, loaded at run time; its interface of version 2 (tj…), which version 3
-// still has.
+// still has. Its unsigned long is uintptr here.
 type turbo struct {
 	path string
 
@@ -25,11 +25,12 @@ type turbo struct {
 	destroy        func(handle unsafe.Pointer) int32
 	errorText      func(handle unsafe.Pointer) string
 	errorCode      func(handle unsafe.Pointer) int32
-	header         func(handle unsafe.Pointer, data *byte, size uint64, w, h, subsampling, colours *int32) int32
-	decompress     func(handle unsafe.Pointer, data *byte, size uint64, planes *unsafe.Pointer, w int32, strides *int32,
+	header         func(handle unsafe.Pointer, data *byte, size uintptr, w, h, subsampling,
+		colours *int32) int32
+	decompress func(handle unsafe.Pointer, data *byte, size uintptr, planes *unsafe.Pointer, w int32, strides *int32,
 		h, flags int32) int32
 	compress func(handle unsafe.Pointer, planes *unsafe.Pointer, w int32, strides *int32, h, subsampling int32,
-		out *unsafe.Pointer, size *uint64, quality, flags int32) int32
+		out *unsafe.Pointer, size *uintptr, quality, flags int32) int32
 	free func(p unsafe.Pointer)
 }
 
@@ -117,7 +118,7 @@ func (t *turbo) decode(data []byte, h Header) (planar.Image, error) {
 	}
 	defer t.destroy(handle)
 	var w, ht, subsampling, colours int32
-	if t.header(handle, unsafe.SliceData(data), uint64(len(data)), &w, &ht, &subsampling, &colours) != 0 {
+	if t.header(handle, unsafe.SliceData(data), uintptr(len(data)), &w, &ht, &subsampling, &colours) != 0 {
 		return planar.Image{}, errors.New(t.errorText(handle))
 	}
 	if int(w) != h.Width || int(ht) != h.Height {
@@ -138,7 +139,7 @@ func (t *turbo) decode(data []byte, h Header) (planar.Image, error) {
 	m := image.NewYCbCr(image.Rect(0, 0, (h.Width+unit-1)/unit*unit, (h.Height+unit-1)/unit*unit), ratio)
 	m.Rect = image.Rect(0, 0, h.Width, h.Height)
 	status := t.planes(m, func(planes *unsafe.Pointer, strides *int32) int32 {
-		return t.decompress(handle, unsafe.SliceData(data), uint64(len(data)), planes, w, strides, ht, 0)
+		return t.decompress(handle, unsafe.SliceData(data), uintptr(len(data)), planes, w, strides, ht, 0)
 	})
 	if status != 0 {
 		text := t.errorText(handle)
@@ -161,7 +162,7 @@ func (t *turbo) encode(m *image.YCbCr, quality int) ([]byte, error) {
 	defer t.destroy(handle)
 	var (
 		out  unsafe.Pointer
-		size uint64
+		size uintptr
 	)
 	status := t.planes(m, func(planes *unsafe.Pointer, strides *int32) int32 {
 		return t.compress(handle, planes, int32(m.Rect.Dx()), strides, int32(m.Rect.Dy()), turbo420, &out, &size,

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 #include "loop.h"
 
 #include <errno.h>

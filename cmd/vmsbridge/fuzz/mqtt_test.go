@@ -111,10 +111,10 @@ func (b *broker) send(kind byte, body []byte) {
 	if b.in.sometimes(6) {
 		body = damage(b.in, body)
 	}
-	length := len(body)
+	length := uint64(len(body))
 	switch {
 	case b.in.sometimes(10):
-		length = b.in.below(1 << 28)
+		length = uint64(b.in.below(1 << 28))
 	case b.in.sometimes(40):
 		length = 1<<35 - 1 // longer than a length may be
 	}

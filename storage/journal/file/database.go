@@ -2,6 +2,8 @@ package file
 
 import (
 	"errors"
+	"math"
+	"math/bits"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -33,13 +35,13 @@ func (f *File) openDB(lazy bool) error {
 
 func (f *File) boltOptions() *bolt.Options {
 	return &bolt.Options{Timeout: f.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
-		InitialMmapSize: initialMapBytes, MaxSize: int(f.opts.MaxBytes)}
+		InitialMmapSize: initialMapBytes, MaxSize: int(min(f.opts.MaxBytes, math.MaxInt))}
 }
 
 const (
-	// initialMapBytes is address space, not memory. While the file is smaller, a long list never
-	// holds up a change.
-	initialMapBytes = 256 << 20
+	// initialMapBytes is address space, not memory: 256 MiB, or 16 where addresses have 32 bits.
+	// While the file is smaller, a long list never holds up a change.
+	initialMapBytes = 256 << 20 >> (4 * (64/bits.UintSize - 1))
 	// growBytes is by how much the file grows at a time (it stays sparse until used).
 	growBytes = 4 << 20
 )

@@ -69,7 +69,7 @@ func Change(in []byte, w Wish) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the picture: %w", err)
 	}
-	if head.Width*head.Height > maxPixels {
+	if int64(head.Width)*int64(head.Height) > maxPixels {
 		return nil, fmt.Errorf("%w: %dx%d", ErrTooLarge, head.Width, head.Height)
 	}
 	atOnce <- struct{}{}

@@ -143,7 +143,7 @@ func parse(columns map[string]int, fields []string) (l Label, wrong int, err err
 			continue
 		}
 		v, err := strconv.Atoi(s)
-		if err != nil || v < 0 || v > 1<<40 {
+		if err != nil || v < 0 || v > 1<<30 {
 			return l, columns[n.column], fmt.Errorf("%s is %q, not a number of a picture", n.column, s)
 		}
 		*n.to = v
