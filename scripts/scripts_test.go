@@ -215,7 +215,7 @@ func TestScriptsRefuseWhatTheyDoNotKnow(t *testing.T) {
 	}
 	out, err := exec.Command("./libavcodec", "--arch", "mips").CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(out), "the architectures are amd64 and arm64, not mips")
+	require.Contains(t, string(out), "the architectures are amd64, arm64 and armhf, not mips")
 }
 
 func TestDepsWhenInstallingFails(t *testing.T) {
