@@ -20,7 +20,7 @@ func TestPresence(t *testing.T) {
 		since        float64 // s
 		way          func(s float64) (x, y float64)
 		change       func(a *area.Area, i int)
-		young        bool
+		young, early bool
 		weather      bool
 		want         bool
 	}{
@@ -44,6 +44,12 @@ func TestPresence(t *testing.T) {
 			change: func(a *area.Area, i int) { a.Light = true }},
 		"moves where something always does": {cells: walker, edges: 60, worn: 60,
 			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }},
+		"moves where something did": {cells: walker, edges: 60, worn: 14,
+			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, want: true},
+		"moves where something did, early": {cells: walker, edges: 60, worn: 14, early: true,
+			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }},
+		"walks slowly, early": {cells: walker, edges: 60, worn: 7, early: true,
+			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, want: true},
 		"goes after it stood": {cells: walker, edges: 60, since: 1, want: true,
 			way: func(s float64) (x, y float64) { return 60 + 3*max(0, s-1), 42 }},
 		"is new": {cells: walker, edges: 60,
@@ -54,7 +60,7 @@ func TestPresence(t *testing.T) {
 			weather: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := Tracker{Young: c.young}
+			tr := Tracker{Young: c.young, Early: c.early}
 			tr.Resize(112, 127)
 			if c.weather {
 				tr.fall.all = flurry + 1
