@@ -106,7 +106,7 @@ func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.I
 	done := func() { cancel(); b.leave(br.Key()) }
 	var still client.Still
 	err = b.ask(ctx, tunnelled, br, q.Camera, func(c *client.Client) (err error) {
-		still, err = c.OpenImage(ctx, q.Camera, q.Kind, q.Op, q.Time)
+		still, err = c.OpenImage(ctx, q.Camera, q.Kind, q.Op, q.Time, q.Known)
 		return err
 	})
 	if err == nil && still.Length > maxImageBytes {

@@ -83,6 +83,42 @@ func TestImageIsPassedOn(t *testing.T) {
 	require.Empty(t, b.busy)
 }
 
+// An image that the client has already does not travel from the bridge again. One that says so of
+// another image is not believed.
+func TestAnImageThatIsKnownIsNotFetched(t *testing.T) {
+	taken, sent := began.Add(-time.Second), 0
+	bridge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Vms-Timestamp", vms.At(taken).String())
+		if r.Header.Get("If-None-Match") == vms.ImageTag(vms.ImageMain, began.Add(-time.Second), "") {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		sent++
+		_, _ = w.Write(jpeg)
+	}))
+	defer bridge.Close()
+	b, log := imagesOf(t, bridge.URL)
+	q := wanted
+	q.Known = taken
+	for range 3 * maxPerBridge { // every slot is given back
+		img, err := b.Image(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, taken, img.Time)
+		require.NoError(t, img.Body.Close())
+	}
+	require.Zero(t, sent)
+	q.Known = began.Add(-time.Hour)
+	img, err := b.Image(t.Context(), q)
+	require.NoError(t, err)
+	got, err := io.ReadAll(img.Body)
+	require.NoError(t, errors.Join(err, img.Body.Close()))
+	require.Equal(t, jpeg, got)
+	q.Known, taken = taken, began.Add(-time.Minute)
+	_, err = b.Image(t.Context(), q)
+	require.ErrorContains(t, err, "does not answer at the moment")
+	require.Contains(t, log.String(), "it names another image than it was asked about")
+}
+
 func TestImageRefusals(t *testing.T) {
 	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")

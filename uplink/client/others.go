@@ -149,17 +149,31 @@ type Still struct {
 }
 
 // OpenImage is Image for whoever passes it on: it is not read whole, ctx alone bounds how long it
-// may take, and the token is not read anew.
-func (c *Client) OpenImage(ctx context.Context, camera, kind, op string, t time.Time) (Still, error) {
+// may take, and the token is not read anew. If the image is the one that was taken at known (the
+// zero time: none), its Body is empty.
+func (c *Client) OpenImage(ctx context.Context, camera, kind, op string, t, known time.Time) (Still, error) {
 	token, err := c.Bearer(ctx, "")
 	if err != nil {
 		return Still{}, err
 	}
-	res, err := c.open(ctx, ofCamera(camera), http.MethodGet, imagePath(camera, kind, op, t), nil, "", token)
+	header := ofCamera(camera)
+	if !known.IsZero() {
+		header.Set("If-None-Match", vms.ImageTag(kind, known, ""))
+	}
+	res, err := c.open(ctx, header, http.MethodGet, imagePath(camera, kind, op, t), nil, "", token)
 	if err != nil {
 		return Still{}, err
 	}
-	s, err := c.still(res)
+	var s Still
+	if !known.IsZero() && res.StatusCode == http.StatusNotModified {
+		if s.Time, err = takenAt(res.StatusCode, res.Header); err == nil && !s.Time.Equal(known) {
+			err = &TransientError{Code: res.StatusCode,
+				Err: errors.New("it names another image than it was asked about")}
+		}
+		s.Body = res.Body
+	} else {
+		s, err = c.still(res)
+	}
 	if err != nil {
 		_ = res.Body.Close() // what is wrong with the answer is known
 	}

@@ -60,7 +60,8 @@ func (s *Server) image(c *call, want imageToken) (img Image, err error) {
 		return img, vms.NotFound("images", "This server keeps no images", want.Camera)
 	}
 	its := c.principal.Find(cameraActor(want.Camera))
-	return s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time})
+	return s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time,
+		want.known(c.r.Header.Get("If-None-Match"))})
 }
 
 // imageHeaders tells when an image was taken, and how to get at its neighbours. A signed address

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -55,13 +54,12 @@ func (c *call) signed() bool {
 // which one is the newest does: settled says that this address will answer the same again.
 func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) error {
 	h := c.w.Header()
-	etag := fmt.Sprintf(`"%s-%x%s"`, want.Kind[:1], img.Time.UnixMilli(), want.Wish.name())
-	h.Set("ETag", etag)
+	etag := want.tag(img.Time)
 	h.Set("Cache-Control", "private, no-cache")
-	if drawn := want.Wish.Embed || want.Wish.Header; drawn { // what is drawn changes while an event goes on
-		h.Del("ETag")
-		etag = ""
-	} else if settled {
+	if etag != "" {
+		h.Set("ETag", etag)
+	}
+	if etag != "" && settled {
 		h.Set("Cache-Control", settledTime)
 	}
 	h.Set("Vary", "Authorization, Cookie")
@@ -104,6 +102,29 @@ func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) er
 		panic(http.ErrAbortHandler) // the client must not take half an image for a whole one
 	}
 	return nil
+}
+
+// tag is the entity tag of an image, "" for one that is drawn into: that changes while an event
+// goes on.
+func (t imageToken) tag(at time.Time) string {
+	if t.Wish.Embed || t.Wish.Header {
+		return ""
+	}
+	return vms.ImageTag(t.Kind, at, t.Wish.name())
+}
+
+// known is when the image was taken that a list of entity tags is of, zero if it is of none that
+// could be asked for.
+func (t imageToken) known(list string) time.Time {
+	for one := range strings.SplitSeq(list, ",") {
+		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
+		_, rest, _ := strings.Cut(one, "-")
+		ms, err := strconv.ParseInt(rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789abcdef"))], 16, 64)
+		if at := time.UnixMilli(ms).UTC(); err == nil && t.tag(at) == one {
+			return at
+		}
+	}
+	return time.Time{}
 }
 
 // brokenOff is the answer where an image did not come to its end from the bridge that has it.

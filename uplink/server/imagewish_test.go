@@ -53,6 +53,8 @@ func TestImageOfAnotherSize(t *testing.T) {
 		require.Equal(t, settledTime, r.header.Get("Cache-Control"))
 		tags[r.header.Get("ETag")] = true
 		require.Equal(t, 304, b.do("GET", oldStill+query, tokenUser, "", "If-None-Match", r.header.Get("ETag")).code)
+		other := b.do("GET", oldStill+query, tokenUser, "", "If-None-Match", vms.ImageTag(vms.ImagePreview, t0, "-0"))
+		require.Equal(t, r.body, other.body, "what is held is of another form")
 		// A neighbour looks alike.
 		r = b.get(imagePath + "pageToken=" + url.QueryEscape(r.header.Get("X-Vms-PrevToken")))
 		head, err = stdjpeg.DecodeConfig(bytes.NewReader(r.body))

@@ -154,11 +154,17 @@ func TestImageIsNotSentTwice(t *testing.T) {
 		require.Equal(t, lifetime, r.header.Get("Cache-Control"), path)
 		etag := r.header.Get("ETag")
 		require.NotEmpty(t, etag)
+		var asked ImageQuery
+		b.images = func(q ImageQuery) (Image, error) { asked = q; return track(0)(q) }
 		for _, held := range []string{etag, `"x", W/` + etag, "*"} {
 			r := b.do("GET", path, tokenUser, "", "If-None-Match", held)
 			require.Equal(t, 304, r.code, held)
 			require.Empty(t, r.body)
 			require.Equal(t, stamp(0), r.header.Get("X-Vms-Timestamp"))
+			require.Equal(t, held != "*", asked.Known.Equal(t0), "whoever has the images need not send it")
+		}
+		for _, other := range []string{`"x"`, `"m` + etag[2:], etag[:len(etag)-1], `"p--1"`, `"p-"`, `-`} {
+			require.Equal(t, jpeg, b.do("GET", path, tokenUser, "", "If-None-Match", other).body, other)
 		}
 		require.Equal(t, 200, b.do("GET", path, tokenUser, "", "If-None-Match", `"x"`).code)
 		part := b.do("GET", path, tokenUser, "", "Range", "bytes=0-2")

@@ -76,6 +76,9 @@ type ImageQuery struct {
 	Kind            string // vms.ImagePreview or vms.ImageMain
 	Op              string
 	Time            time.Time
+	// Known is when an image was taken that the client has: if it is the one asked for, Body need
+	// not hold it.
+	Known time.Time
 }
 
 // Image is a JPEG and when it was taken. The server closes Body. Length is -1 if unknown.

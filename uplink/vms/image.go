@@ -2,6 +2,7 @@ package vms
 
 import (
 	"bytes"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -53,6 +54,12 @@ const (
 	HeaderPrevToken = "PrevToken"
 	HeaderOverlay   = "OverlaySvg"
 )
+
+// ImageTag is the entity tag of an image of a kind; form tells one that was made of it, "" is the
+// image as it was taken.
+func ImageTag(kind string, at time.Time, form string) string {
+	return fmt.Sprintf(`"%s-%x%s"`, kind[:1], at.UnixMilli(), form)
+}
 
 // ImageURL is the address of a recorded image of a camera at the server with the given base
 // address. op is one of the Op constants; "lt" and so on are accepted for them.
