@@ -261,7 +261,7 @@ const restoring = ".restoring"
 // there are the files of a service in the folder.
 func (c restoreCmd) there() (paths []string) {
 	for _, name := range backupFiles {
-		for _, suffix := range []string{"", database.CopySuffix, guard.RecoveringSuffix} {
+		for _, suffix := range []string{"", database.CopySuffix, guard.RecoveringSuffix, file.LogSuffix} {
 			path := filepath.Join(c.Data, name+suffix)
 			if _, err := os.Lstat(path); err == nil {
 				paths = append(paths, path)

@@ -30,10 +30,12 @@ var meant = []struct{ lock, what, why string }{
 		"the queue of those who change the registry; requests read under mu"},
 	{"storage/database.DB.mu", "", "transactions take it only while the file is away or being replaced; damage has a " +
 		"lock of its own"},
-	{"storage/journal.activityLog.writeMu", "", "the queue of those who note something, which is one"},
 	{"storage/journal/file.File.commitMu", "", "the queue of those who change the journal; reads do not take it"},
 	{"storage/journal/file.File.dbMu", "", "read-held by transactions; taken for writing only to replace a damaged " +
 		"file, to swap in a compacted one, and to close"},
+	{"storage/journal/file.File.lateMu", "",
+		"held while the file takes what was promised, unflushed; who reads must see it"},
+	{"storage/journal/file.File.pointMu", "", "one checkpoint at a time; only changes wait that need the next"},
 	{"storage/stills.Ring.appendMu", "", "the queue of those who write stills: the shelf, the flusher; questions, " +
 		"sums and cameras do not take it"},
 	{"storage/stills.Ring.flushMu", "", "one flush at a time, by the flusher"},

@@ -144,11 +144,11 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 	const events = 60
 	dir := sample.Folder(t)
 	path := filepath.Join(dir, "journal.db")
-	damaged, left := 0, 0
+	damaged, left, found := 0, 0, false
 	var failed error
 	log := watchOrSkip(t, dir, nil, func(mark func(string)) {
 		var j *Journal
-		if j, failed = Open(path, Options{}); failed != nil {
+		if j, failed = Open(path, Options{file: watched(false)}); failed != nil {
 			return
 		}
 		for i := range events {
@@ -172,14 +172,15 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 		if failed = errors.Join(failed, err); failed != nil {
 			return
 		}
-		if j, failed = Open(path, Options{}); failed == nil {
-			left = keysOf(j)
+		if j, failed = Open(path, Options{file: watched(false)}); failed == nil {
+			left, found = keysOf(j), j.Damage() != nil
 			failed = j.Close()
 		}
 	})
 	require.NoError(t, failed)
 	require.Greater(t, left, events/2)
-	require.Less(t, left, events)
+	require.LessOrEqual(t, left, events)
+	require.True(t, found, "the damage")
 	for damaged = range log {
 		if log[damaged].Kind == witness.Mark && log[damaged].Path == "recovery" {
 			break

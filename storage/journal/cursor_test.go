@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
@@ -49,32 +48,21 @@ func pass(t testing.TB, c *journal.Cursor, n int) {
 	require.NoError(t, c.Advance(changes[n-1].Place))
 }
 
-// sequenceLen is how long the sequence of changes in the file at path is, and how many events have
-// a note of their places in it.
-func sequenceLen(t testing.TB, path string) (entries, ids int) {
+// sequenceLen is how long the sequence of changes is, and how many events have a note of their
+// places in it.
+func sequenceLen(t testing.TB, j *journal.Journal) (entries, ids int) {
 	t.Helper()
-	require.NoError(t, boltfile.Read(path, func(f *boltfile.File, err error) error {
-		require.NoError(t, err)
-		lost, err := f.Walk(func(bucket string, _, _ []byte) error {
-			switch bucket {
-			case string(schema.Changes):
-				entries++
-			case string(schema.ChangesID):
-				ids++
-			}
-			return nil
-		})
-		require.Empty(t, lost)
-		return err
-	}))
-	return entries, ids
+	tx, err := j.Begin()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tx.Rollback()) }()
+	return schema.Keys(tx.Bucket(schema.Changes)), schema.Keys(tx.Bucket(schema.ChangesID))
 }
 
 func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	path := sample.Path(t)
 	j := journal.OpenChecked(t, path, journal.Options{})
 	require.NoError(t, j.Put(sample.Event("before", 0, time.Second), true))
-	entries, _ := sequenceLen(t, path)
+	entries, _ := sequenceLen(t, j)
 	require.Zero(t, entries, "nobody follows")
 	two := cursors(t, j, "broker", "hook")
 	require.Empty(t, read(t, two[0]), "a new cursor begins behind what is there")
@@ -108,10 +96,10 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 
 	// What all have passed goes.
 	pass(t, two[1], 3)
-	entries, ids := sequenceLen(t, path)
+	entries, ids := sequenceLen(t, j)
 	require.Equal(t, []int{1, 1}, []int{entries, ids})
 	pass(t, two[0], 1)
-	entries, ids = sequenceLen(t, path)
+	entries, ids = sequenceLen(t, j)
 	require.Equal(t, []int{0, 0}, []int{entries, ids})
 	journal.RequireClean(t, j)
 	n, err = j.Prune(journal.Retention{Before: sample.Epoch.Add(24 * time.Hour)})
@@ -125,7 +113,7 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	require.Equal(t, []string{"c"}, read(t, hook))
 	require.Empty(t, read(t, cursors(t, j, "hook", "broker")[1]))
 	cursors(t, j)
-	entries, ids = sequenceLen(t, path)
+	entries, ids = sequenceLen(t, j)
 	require.Equal(t, []int{0, 0}, []int{entries, ids})
 	_, err = j.Cursors("x", "x")
 	require.Error(t, err)
@@ -224,7 +212,7 @@ func TestTrimOfChanges(t *testing.T) {
 	require.Equal(t, journal.Lag{Waiting: 5, Oldest: sample.Epoch.Add(15 * time.Minute), Skipped: 12}, l)
 	require.Len(t, read(t, two[1]), 20, "the other one loses nothing")
 	pass(t, two[1], 20)
-	entries, _ := sequenceLen(t, path)
+	entries, _ := sequenceLen(t, j)
 	require.Equal(t, 8, entries)
 	journal.RequireClean(t, j)
 }

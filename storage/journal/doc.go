@@ -1,7 +1,7 @@
 // Package journal keeps the bridge's events and the outbox of those that the service does not yet
-// have, in one bbolt file. It stands between what makes events (the agent, the local API) and what
-// reports them (uplink/delivery); the servers list events from it. The service side keeps its
-// events in a journal too, without an outbox.
+// have, in one bbolt file and, while that is open, a log beside it. It stands between what makes
+// events (the agent, the local API) and what reports them (uplink/delivery); the servers list
+// events from it. The service side keeps its events in a journal too, without an outbox.
 //
 // What it promises:
 //

@@ -65,7 +65,9 @@ func (f *faulty) run(rng *rand.Rand) (hit bool) {
 	dir := sample.Folder(f.t)
 	p := promises{events: map[string][]vms.Event{}, waits: map[string]bool{}, unsure: map[string]bool{}}
 	log := watchOrSkip(f.t, dir, f.fault, func(func(string)) {
-		f.live(newScenario(filepath.Join(dir, "journal.db"), f.seed), &p)
+		s := newScenario(filepath.Join(dir, "journal.db"), f.seed)
+		s.careful = true // a change that the file does not take is refused
+		f.live(s, &p)
 	})
 	if f.t.Failed() {
 		f.t.FailNow()

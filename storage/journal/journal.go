@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -33,6 +32,8 @@ type Options struct {
 	CompactAbove int64
 	// Now is the clock for Entry.Since and the names of files set aside. Nil means time.Now.
 	Now func() time.Time
+
+	file func(*file.Options) // changes what the file is opened with, for tests
 }
 
 // Damage tells of a damaged file that was set aside, and of what was carried into the new one.
@@ -45,7 +46,7 @@ type Journal struct {
 	file *file.File
 	// activity says when ongoing events were last known to go on, where it is later than what the
 	// file says.
-	activity *activityLog
+	activity activity
 	opts     Options
 	metrics  *metrics
 	// settling is what Settle has begun and not ended; nil: nothing.
@@ -82,19 +83,23 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	j := &Journal{
 		opts: opts, metrics: newMetrics(),
-		tries: map[string]int{}, shifts: map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){},
+		activity: activity{last: map[string]int64{}},
+		tries:    map[string]int{}, shifts: map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){},
 		changed: make(chan struct{}, 1),
 	}
 	j.outboxBytes.Store(-1)
 	var err error
-	j.file, err = file.Open(path, file.Options{Log: opts.Log, Registerer: opts.Registerer, OnDamage: opts.OnDamage,
-		Committed:   j.committed,
-		LockTimeout: opts.LockTimeout, MaxBytes: opts.MaxBytes, Now: opts.Now})
-	if err != nil {
+	o := file.Options{Log: opts.Log, Registerer: opts.Registerer, OnDamage: opts.OnDamage, Committed: j.committed,
+		Activity: j.activity.all, LockTimeout: opts.LockTimeout, MaxBytes: opts.MaxBytes, Now: opts.Now}
+	if opts.file != nil {
+		opts.file(&o)
+	}
+	if j.file, err = file.Open(path, o); err != nil {
 		return nil, err
 	}
-	if err := j.openActivity(path + activitySuffix); err != nil {
-		return nil, errors.Join(err, j.file.Close())
+	if err := j.takeOldActivity(path); err != nil && opts.Log != nil {
+		opts.Log.Warn("what went on at the end of the last run cannot all be read; some spans may end too early",
+			"error", err)
 	}
 	j.metrics.register(opts.Registerer, j)
 	if waiting, _ := j.file.Tally(); waiting > 0 {
@@ -105,31 +110,7 @@ func Open(path string, opts Options) (*Journal, error) {
 
 // Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close
 // does nothing.
-func (j *Journal) Close() error {
-	taken := j.takeActivity() == nil // else the next Open takes it over
-	return errors.Join(j.activity.Close(taken), j.file.Close())
-}
-
-// activitySuffix is what the notes of what goes on are called beside the journal.
-const activitySuffix = ".activity"
-
-// openActivity takes over what was noted before a crash.
-func (j *Journal) openActivity(path string) (err error) {
-	log := j.opts.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	if j.activity, err = openActivityLog(path); err != nil {
-		log.Warn("what went on at the end of the last run cannot all be read; some spans may end too early",
-			"error", err)
-	}
-	if err := j.takeActivity(); err != nil {
-		log.Warn("what went on at the end of the last run is noted beside the journal only; it is tried again",
-			"error", err)
-		return nil
-	}
-	return j.activity.Close(true)
-}
+func (j *Journal) Close() error { return j.file.Close() }
 
 // Damage tells what happened if this journal found its file damaged since Open began, else nil.
 func (j *Journal) Damage() *Damage { return j.file.Damage() }

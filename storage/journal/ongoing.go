@@ -29,56 +29,47 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	return j.TouchAll(map[string]time.Time{id: last})
 }
 
-// TouchAll is Touch of several events, with one small write for all of them (activity.go).
+// TouchAll is Touch of several events, with one small write for all of them.
 // Unknown ones are left out.
 func (j *Journal) TouchAll(last map[string]time.Time) error {
+	times := make(map[string]int64, len(last))
+	for id, t := range last {
+		times[id] = t.UnixMilli()
+	}
+	if err := j.touch(times); err != nil {
+		return fmt.Errorf("touch %d events: %w", len(last), err)
+	}
+	return nil
+}
+
+// touch is TouchAll in milliseconds since 1970.
+func (j *Journal) touch(last map[string]int64) error {
 	news := map[string]int64{}
 	err := j.file.View(func(tx *bolt.Tx) error {
 		clear(news)
-		for id, t := range last {
+		for id, at := range last {
 			noted := guard.Bucket(tx, schema.Ongoing).Get([]byte(id))
-			if at := t.UnixMilli(); noted != nil && at > j.lastOf(id, noted) {
+			if noted != nil && at > j.lastOf(id, noted) {
 				news[id] = at
 			}
 		}
 		return nil
 	})
-	if err == nil && len(news) > 0 {
-		err = j.activity.Note(news)
+	if err != nil || len(news) == 0 {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("touch %d events: %w", len(last), err)
-	}
-	return nil
+	j.activity.take(news)
+	return j.file.NoteActivity(news)
 }
 
 // lastOf is when an event was last known to go on, in milliseconds since 1970; noted is what the
 // file says of it.
 func (j *Journal) lastOf(id string, noted []byte) int64 {
 	at := schema.KeyMS(noted)
-	if later, ok := j.activity.Last(id); ok {
+	if later, ok := j.activity.of(id); ok {
 		at = max(at, later)
 	}
 	return at
-}
-
-// takeActivity writes into the file what is noted beside it.
-func (j *Journal) takeActivity() error {
-	all := j.activity.All()
-	if len(all) == 0 {
-		return nil
-	}
-	return j.file.Do(func(t *schema.Tx) error {
-		ongoing := t.Bucket(schema.Ongoing)
-		for id, at := range all {
-			if noted := ongoing.Get([]byte(id)); len(noted) == 8 && at > schema.KeyMS(noted) {
-				if err := ongoing.Put([]byte(id), schema.MSKey(at)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
 }
 
 // Unfinished is all events without an end, by id. At start-up these are the spans that a crash cut

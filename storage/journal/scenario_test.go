@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
@@ -32,6 +33,7 @@ type scenario struct {
 	n    int
 
 	cursors []*Cursor // nil: not opened since the file was
+	careful bool      // see file.Options
 }
 
 func newScenario(path string, seed uint64) *scenario {
@@ -40,8 +42,16 @@ func newScenario(path string, seed uint64) *scenario {
 
 func (s *scenario) open() (err error) {
 	s.cursors = nil
-	s.j, err = Open(s.path, Options{Now: func() time.Time { return s.now }})
+	s.j, err = Open(s.path, Options{Now: func() time.Time { return s.now }, file: watched(s.careful)})
 	return err
+}
+
+// watched has all work of a journal done by its callers, since a witness sees one goroutine, and
+// checkpoints often.
+func watched(careful bool) func(*file.Options) {
+	return func(o *file.Options) {
+		o.Careful, o.Beside, o.CheckpointBytes = careful, func(func()) {}, 32<<10
+	}
 }
 
 // step does one thing and says what.

@@ -32,7 +32,7 @@ func (j *Journal) committed(t *schema.Tx) {
 	}
 	for _, ev := range t.Events {
 		if !ev.Ongoing() {
-			j.activity.Forget(ev.ID)
+			j.activity.forget(ev.ID)
 		}
 		for _, f := range subs {
 			f(ev)

@@ -169,7 +169,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 	path := fiveEvents(t)
 	write(t, path, func(tx *bolt.Tx) error {
-		return tx.Bucket(schema.Format).Put(schema.KeyVersion, []byte{schema.Version + 1})
+		return tx.Bucket(schema.Format).Put(schema.KeyVersion, []byte{schema.VersionLogged + 1})
 	})
 	_, err := file.CheckClosed(path)
 	require.ErrorIs(t, err, schema.ErrNewer)

@@ -14,8 +14,36 @@ import (
 )
 
 // checkClosed reads and compares everything in the file at path, which nobody may open meanwhile.
+// Of one that a power cut left half written, it reads the state that the log beside it continues.
 // It changes nothing. A newer form gives ErrNewer.
 func checkClosed(path string) (r Report, err error) {
+	r, err = checkAsItLies(path)
+	log := openRedo(path+LogSuffix, false)
+	if err != nil || r.Clean() || log == nil {
+		return r, err
+	}
+	defer log.close()
+	file, err := os.Open(path)
+	if err != nil {
+		return r, nil
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !log.mark.state.Fits(file) {
+		return r, nil
+	}
+	f, err := boltfile.New(log.mark.state.In(file), info.Size())
+	if err != nil {
+		return r, nil
+	}
+	if before, err := Inspect(f); err == nil && before.Clean() {
+		before.Bytes = r.Bytes
+		return before, nil
+	}
+	return r, nil
+}
+
+func checkAsItLies(path string) (r Report, err error) {
 	info, err := os.Stat(path)
 	if err == nil {
 		r.Bytes = info.Size()
@@ -45,7 +73,7 @@ func checkClosed(path string) (r Report, err error) {
 			return nil
 		}
 		found, err = inspect(f, nil)
-		if err == nil && found.form > schema.Version {
+		if err == nil && found.form > schema.VersionLogged {
 			err = schema.ErrNewer
 		}
 		if err != nil {

@@ -38,8 +38,8 @@ func formOf(tx *bolt.Tx) (fresh, clean bool, err error) {
 	switch v := format.Get(schema.KeyVersion); {
 	case len(v) != 1:
 		return false, false, guard.Damaged("it has no version")
-	case v[0] > schema.Version:
-		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", schema.ErrNewer, v[0], schema.Version)
+	case v[0] > schema.VersionLogged:
+		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", schema.ErrNewer, v[0], schema.VersionLogged)
 	case v[0] < schema.Version:
 		return false, false, schema.ErrOlder
 	}

@@ -76,10 +76,8 @@ func (f *File) commit(batch []*change) {
 func (f *File) commitOnce(batch []*change) error {
 	var t *schema.Tx
 	var wrote map[schema.Key]struct{}
-	if f.move.watched() {
-		wrote = map[schema.Key]struct{}{}
-	}
 	err := f.update(func(tx *bolt.Tx) error {
+		wrote = map[schema.Key]struct{}{}
 		t = schema.New(tx, wrote)
 		for _, c := range batch {
 			c.err = nil
@@ -95,7 +93,7 @@ func (f *File) commitOnce(batch []*change) error {
 		}
 		waiting, parked := f.Tally()
 		return t.NoteQueues(waiting+t.Waiting, parked+t.Parked)
-	})
+	}, func() []byte { return t.Written() })
 	f.move.note(wrote)
 	if err == nil {
 		err = f.settleNames()
@@ -111,6 +109,7 @@ func (f *File) commitOnce(batch []*change) error {
 	}
 	f.metrics.commits.Inc()
 	f.tally.add(t)
+	f.settleBeside()
 	if f.opts.Committed != nil {
 		f.opts.Committed(t)
 	}

@@ -30,13 +30,16 @@ func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: guard.AsideName(f.path, now)}
 	next := f.path + guard.RecoveringSuffix
 	var err error
-	if d.Account, err = renew(f.path, next, now); err != nil {
+	if d.Account, err = renewAll(f.path, next, now); err != nil {
 		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
 	}
 	if err := guard.Rename(f.path, d.Aside); err != nil {
 		return err
 	}
 	if err := guard.Rename(next, f.path); err != nil {
+		return err
+	}
+	if err := guard.Remove(f.path + LogSuffix); err != nil { // the new file has what is in it
 		return err
 	}
 	if err := f.openDB(false); err != nil {

@@ -1,47 +1,68 @@
 package file
 
 import (
-	"errors"
 	"math"
-	"math/bits"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
 )
 
-// openDB opens f.path into f.db and verifies it; lazy leaves the pages of a large file for later.
-// The error is a *guard.DamageError if the file's content is to blame.
+// openDB opens f.path into f.db, brings it up to date with the log that it needs, if there is one,
+// and verifies it; lazy leaves the pages of a large file for later. The error is a
+// *guard.DamageError if the file's content is to blame.
 func (f *File) openDB(lazy bool) error {
-	if err := guard.Metas(f.path); err != nil {
-		return err
-	}
-	db, file, err := guard.Open(f.path, f.boltOptions())
+	r, err := f.findRedo()
 	if err != nil {
 		return err
 	}
-	db.AllocSize = growBytes
-	if err := f.load(db, lazy); err != nil {
-		if _, ok := errors.AsType[*guard.DamageError](err); ok {
-			guard.Abandon(file)
-		} else {
-			_ = db.Close()
+	err = guard.Metas(f.path)
+	opts := f.boltOptions()
+	opts.NoSync, opts.NoGrowSync = r != nil, r != nil
+	if err == nil {
+		f.db, f.file, err = guard.Open(f.path, opts)
+	}
+	if err != nil {
+		if f.db = nil; r != nil {
+			r.close()
 		}
 		return err
 	}
-	f.db, f.file = db, file
+	f.db.AllocSize = growBytes
+	if r != nil {
+		f.follow(r)
+		err = f.replay(r)
+	}
+	if err == nil {
+		err = f.load(f.db, lazy)
+	}
+	if err == nil && r != nil {
+		err = f.checkpoint()
+	}
+	if err != nil {
+		f.leave(err)
+		return err
+	}
+	if r == nil {
+		if err := f.attach(); err != nil {
+			f.log.Warn("the journal is kept without a log beside it, which is slower", "error", err)
+		}
+	}
 	return nil
 }
 
 func (f *File) boltOptions() *bolt.Options {
 	return &bolt.Options{Timeout: f.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
-		InitialMmapSize: initialMapBytes, MaxSize: int(min(f.opts.MaxBytes, math.MaxInt))}
+		InitialMmapSize: mapBytes, MaxSize: int(min(f.maxBytes(), math.MaxInt))}
 }
 
-const (
-	// initialMapBytes is address space, not memory: 256 MiB, or 16 where addresses have 32 bits.
-	// While the file is smaller, a long list never holds up a change.
-	initialMapBytes = 256 << 20 >> (4 * (64/bits.UintSize - 1))
-	// growBytes is by how much the file grows at a time (it stays sparse until used).
-	growBytes = 4 << 20
-)
+// growBytes is by how much the file grows at a time (it stays sparse until used).
+const growBytes = 4 << 20
+
+// maxBytes is how large the file may be, so that it and the log are within Options.MaxBytes.
+func (f *File) maxBytes() int64 {
+	if f.opts.MaxBytes < 8*redoBytes {
+		return f.opts.MaxBytes
+	}
+	return f.opts.MaxBytes - redoBytes
+}

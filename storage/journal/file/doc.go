@@ -10,6 +10,9 @@
 // file page by page (boltfile), takes what has a right checksum, and stores it anew, so that the
 // indexes are right by construction.
 //
+// A change is durable once it is in the log beside the file (redo.go), by one flush; the file takes
+// it after that (late.go), and is flushed at checkpoints (checkpoint.go).
+//
 //	f, err := file.Open(path, file.Options{Log: log})
 //	if err != nil { return err }
 //	defer f.Close()

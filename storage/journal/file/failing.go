@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"errors"
 	"path/filepath"
 
@@ -54,7 +55,8 @@ const (
 func (f *File) Probe() error {
 	if !f.lacksRoom() {
 		return f.Do(func(t *schema.Tx) error {
-			return t.Bucket(schema.Format).Put(schema.KeyVersion, []byte{schema.Version})
+			format := t.Bucket(schema.Format)
+			return format.Put(schema.KeyVersion, bytes.Clone(format.Get(schema.KeyVersion)))
 		})
 	}
 	err := f.Do(func(t *schema.Tx) error {

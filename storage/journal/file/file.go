@@ -30,6 +30,20 @@ type File struct {
 	file   *os.File // db's; closed by db, or by repair in its place
 	broken broken
 	damage *Damage
+	redo   *redo // db's; nil: db is flushed with each change
+	// held keep the pages of the last checkpoint, and of one that is being made
+	held     []*bolt.Tx
+	newPages atomic.Int64 // bytes, since the last checkpoint
+	// pointMu is held over a checkpoint. dbMu, and commitMu while it is begun, are taken first.
+	pointMu sync.Mutex
+	// doubtful is why the device may lack what db shows; nil: it has that, or the log has.
+	doubtful atomic.Pointer[error]
+	// lateMu guards late, a change that is in the log and was answered, and is held while db takes
+	// it. dbMu is taken first.
+	lateMu sync.Mutex
+	late   *bolt.Tx
+	beside sync.WaitGroup // what Options.Beside runs
+
 	// on path + ".lock": while it is held, nobody else touches the file, nor those beside it; nil
 	// once closed
 	lock io.Closer
@@ -115,6 +129,7 @@ func (f *File) openFile(lazy bool) error {
 // does nothing.
 func (f *File) Close() error {
 	f.look.end()
+	defer f.beside.Wait()
 	f.commitMu.Lock()
 	defer f.commitMu.Unlock()
 	f.dbMu.Lock()
@@ -125,16 +140,20 @@ func (f *File) Close() error {
 	if f.db == nil {
 		return nil
 	}
-	err := guard.Run(func() error {
-		return f.db.Update(func(tx *bolt.Tx) error {
-			return guard.Bucket(tx, schema.Format).Put(schema.KeyClean, []byte{1})
-		})
-	})
-	if err != nil {
+	f.settle()
+	if doubt := f.doubtful.Load(); doubt != nil {
+		f.leave(*doubt) // the next Open reads the log
+		return nil
+	}
+	if err := f.detach(schema.KeyClean); err != nil {
 		// Only the next start is slower for it.
 		f.log.Warn("cannot mark the journal as closed cleanly", "error", err)
 	}
-	err = guard.Run(f.db.Close)
+	if r := f.redo; r != nil {
+		f.forsake()
+		r.close()
+	}
+	err := guard.Run(f.db.Close)
 	f.db = nil
 	if err != nil {
 		return fmt.Errorf("close journal %s: %w", f.path, err)

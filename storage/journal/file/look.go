@@ -117,10 +117,10 @@ func (f *File) replaceOpen(db *bolt.DB, cause string) {
 	if f.db != db {
 		return // somebody else was first
 	}
-	guard.Abandon(f.file)
-	f.db, f.file = nil, nil
+	damaged := guard.Damaged(cause)
+	f.leave(damaged)
 	began := time.Now()
-	if err := f.replaceDamaged(&guard.DamageError{Cause: cause}); err != nil {
+	if err := f.replaceDamaged(damaged); err != nil {
 		f.breaksLocked(err, time.Since(began))
 	}
 }

@@ -26,6 +26,7 @@ func (f *File) hold() (*bolt.DB, error) {
 	for {
 		f.dbMu.RLock()
 		if f.db != nil {
+			f.settle()
 			return f.db, nil
 		}
 		f.dbMu.RUnlock()
@@ -87,8 +88,7 @@ func (f *File) repair(db *bolt.DB, err error) (again bool, _ error) {
 	}
 	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its
 	// hold on the path.
-	guard.Abandon(f.file)
-	f.db, f.file = nil, nil
+	f.leave(damaged)
 	began := time.Now()
 	openErr := f.openDB(false)
 	if openErr == nil {

@@ -47,13 +47,6 @@ func (m *move) take() map[schema.Key]struct{} {
 	return taken
 }
 
-// watched says whether changes are to be noted. The caller holds commitMu.
-func (m *move) watched() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.changed != nil
-}
-
 // note takes the keys that a transaction wrote, once it has been committed or has failed: noted
 // earlier, they could be taken and read before the commit.
 func (m *move) note(keys map[schema.Key]struct{}) {

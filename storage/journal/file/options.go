@@ -33,6 +33,19 @@ type Options struct {
 	CountAtOnce int
 	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
 	MaxBytes int64
+	// Activity is when events that go on were last known to do so, in milliseconds since 1970, by
+	// id: all that NoteActivity was told and that is still of use. Nil: nothing is noted. It must
+	// not block.
+	Activity func() map[string]int64
+	// CheckpointBytes is after how many bytes of new pages the file itself is flushed; 0 means 3
+	// MiB.
+	CheckpointBytes int64
+	// Careful answers a change only when the file has it too, as is done where the disk is nearly
+	// full.
+	Careful bool
+	// Beside runs what is left of a change that was answered; it may block on the disk. Nil runs it
+	// on a goroutine of its own. If it is not run at all, the next caller does it.
+	Beside func(func())
 	// Now is the clock for the names of files set aside, and since when an event waits that is put
 	// back into the outbox. Nil means time.Now.
 	Now func() time.Time
@@ -50,6 +63,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CountAtOnce == 0 {
 		o.CountAtOnce = 50_000
+	}
+	if o.CheckpointBytes == 0 {
+		o.CheckpointBytes = checkpointBytes
 	}
 	if o.Now == nil {
 		o.Now = time.Now

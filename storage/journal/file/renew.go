@@ -1,9 +1,12 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/schema"
@@ -19,6 +22,41 @@ func renew(from, to string, now time.Time) (Account, error) {
 	if err != nil {
 		os.Remove(to)
 	}
+	return saved, err
+}
+
+// renewAll is renew with what the log beside the file at from has: its records go into what could
+// be read of that, and of this a file is made once more, since they may contradict each other.
+func renewAll(from, to string, now time.Time) (Account, error) {
+	saved, err := renew(from, to, now)
+	r := openRedo(from+LogSuffix, false)
+	if err != nil || r == nil {
+		return saved, err
+	}
+	defer r.close()
+	if foreign(from, r.id) {
+		return saved, nil
+	}
+	rough := from + guard.NewSuffix
+	if err := guard.Rename(to, rough); err != nil {
+		return saved, err
+	}
+	defer os.Remove(rough)
+	db, _, err := guard.Open(rough, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true})
+	if err != nil {
+		return saved, err
+	}
+	err = guard.Run(func() error {
+		return db.Update(func(tx *bolt.Tx) error {
+			_, _, err := r.read(func(record []byte) error { return schema.Replay(tx, record) })
+			return err
+		})
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return saved, err
+	}
+	all, err := renew(rough, to, now)
+	saved.Events, saved.Waiting, saved.Parked = all.Events, all.Waiting, all.Parked
 	return saved, err
 }
 

@@ -34,14 +34,26 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	err = guard.Run(func() error {
 		return db.Update(func(tx *bolt.Tx) error {
 			c.After = tx.Size()
-			return errors.Join(guard.Bucket(tx, schema.Outbox).SetSequence(sequence),
+			format := guard.Bucket(tx, schema.Format)
+			return errors.Join(format.Put(schema.KeyVersion, []byte{schema.Version}), format.Delete(schema.KeyLog),
+				guard.Bucket(tx, schema.Outbox).SetSequence(sequence),
 				guard.Bucket(tx, schema.Changes).SetSequence(changes))
 		})
 	})
 	if err != nil {
 		return err
 	}
-	if err := f.exchange(from, db, file); err != nil {
+	// Either file stands alone while it is not sure whose the name is.
+	f.dbMu.RLock()
+	if f.db == from && f.redo != nil {
+		err = f.stand()
+	}
+	f.dbMu.RUnlock()
+	if err == nil {
+		err = f.exchange(from, db, file)
+	}
+	if err != nil {
+		f.attachAgain()
 		return err
 	}
 	// Changes are promised to last from now on by the new file, so its name must last before any is
@@ -80,5 +92,18 @@ func (f *File) settleNames() error {
 		return fmt.Errorf("make the compacted journal's name durable: %w", err)
 	}
 	f.namesUnsure = false
+	f.attachAgain()
 	return nil
+}
+
+// attachAgain begins a log anew, if there is none. commitMu is held.
+func (f *File) attachAgain() {
+	f.dbMu.RLock()
+	defer f.dbMu.RUnlock()
+	if f.db == nil || f.redo != nil {
+		return
+	}
+	if err := f.attach(); err != nil {
+		f.log.Warn("the journal is kept without a log beside it, which is slower", "error", err)
+	}
 }

@@ -1,6 +1,8 @@
 package file
 
 import (
+	"errors"
+
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
@@ -24,15 +26,117 @@ func (f *File) View(read func(*bolt.Tx) error) error {
 	return f.transact(func(db *bolt.DB) error { return db.View(read) })
 }
 
-// update runs write in a transaction and commits it durably. A file that its name does not lead to
-// any more gives guard.ErrGone: nothing in it is kept. The caller holds commitMu.
-func (f *File) update(write func(*bolt.Tx) error) error {
-	return f.transact(func(db *bolt.DB) error {
-		if err := db.Update(write); err != nil {
-			return err
+// update runs write in a transaction and makes that durable; record is what it wrote, as the log
+// takes it. A file that its name does not lead to any more gives guard.ErrGone: nothing in it is
+// kept. The caller holds commitMu.
+func (f *File) update(write func(*bolt.Tx) error, record func() []byte) error {
+	if f.doubtful.Load() != nil {
+		if err := f.redeem(); err != nil {
+			return explain(err)
 		}
-		return guard.InPlace(f.file, f.path) // dbMu is held
-	})
+	}
+	store := func(db *bolt.DB) error { return f.store(db, write, record) }
+	err := f.transact(store)
+	if errors.Is(err, ErrFull) && f.newPages.Load() > 0 && f.doubtful.Load() == nil {
+		// What changes have freed since the last checkpoint can be used again after the next one.
+		err = f.transact(func(db *bolt.DB) error {
+			if f.redo == nil {
+				return err
+			}
+			if err := f.checkpoint(); err != nil {
+				return err
+			}
+			return store(db)
+		})
+	}
+	return err
+}
+
+// store is update on db. With a log, one flush of that is what the caller waits for, and as a rule
+// the file takes the change while others are answered already; see settle.
+func (f *File) store(db *bolt.DB, write func(*bolt.Tx) error, record func() []byte) error {
+	if err := f.prepare(); err != nil {
+		return err
+	}
+	tx, err := db.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if tx != nil {
+			_ = tx.Rollback()
+		}
+	}()
+	if err := write(tx); err != nil {
+		return err
+	}
+	if err := guard.InPlace(f.file, f.path); err != nil { // dbMu is held
+		return err
+	}
+	var logged error
+	if f.redo != nil {
+		r := record()
+		if len(r) == 0 {
+			return nil
+		}
+		if logged = f.redo.append(r); logged == nil && !f.opts.Careful && f.roomy(tx) {
+			f.lateMu.Lock()
+			f.late, tx = tx, nil
+			f.lateMu.Unlock()
+			return nil
+		}
+	}
+	done := tx
+	tx = nil // a Commit that fails ends it too
+	shows, err := f.commitPages(done)
+	switch {
+	case f.redo == nil:
+	case shows && logged == nil:
+		err = nil
+	case logged == nil:
+		f.redo.back()
+	case err == nil:
+		err = f.checkpoint() // what the log has no room for, or did not take
+	}
+	return err
+}
+
+// commitPages ends a transaction. It shows although there is an error where the last page that had
+// to be written was written in part; bbolt then takes pages for free that the one before needs, so
+// the next change begins with opening the file anew.
+func (f *File) commitPages(tx *bolt.Tx) (shows bool, err error) {
+	id, db := tx.ID(), tx.DB()
+	err = tx.Commit()
+	f.newPages.Add(pageBytes(tx))
+	if err == nil {
+		return true, nil
+	}
+	now, beginErr := db.Begin(false)
+	if beginErr != nil {
+		return false, err
+	}
+	defer func() { _ = now.Rollback() }()
+	if shows = now.ID() == id; shows && f.redo != nil {
+		f.doubt(err)
+	}
+	return shows, err
+}
+
+// prepare sees to it that the file can take a change while a checkpoint keeps its pages in place.
+func (f *File) prepare() error {
+	if f.redo == nil {
+		return nil
+	}
+	info, err := f.file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Size() > mapBytes/4*3:
+		return f.stand()
+	case f.due(8):
+		return f.checkpoint()
+	}
+	return nil
 }
 
 // transact runs a transaction, and once more if the file had to be repaired for it.

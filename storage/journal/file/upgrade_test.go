@@ -4,12 +4,14 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
@@ -18,9 +20,11 @@ import (
 // form1 is a journal of the first form, as the program of that time left it: 60 events of 3
 // cameras, every 20th ongoing, every second one to be reported; of these two are parked and six
 // reported.
-func form1(t *testing.T) []byte {
+func form1(t *testing.T) []byte { return unpacked(t, "form1.db.gz") }
+
+func unpacked(t *testing.T, name string) []byte {
 	t.Helper()
-	f, err := os.Open("testdata/form1.db.gz")
+	f, err := os.Open(filepath.Join("testdata", name))
 	require.NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
@@ -63,6 +67,29 @@ func TestUpgrade(t *testing.T) {
 	require.NoFileExists(t, path+".recovering")
 	require.NoError(t, j.Close())
 	require.Nil(t, openChecked(t, path, journal.Options{}).Damage())
+}
+
+// What the last build without a log left after a crash: the same events, and beside them when the
+// ongoing ones were last known to go on.
+func TestUpgradeOfAFileWithoutALog(t *testing.T) {
+	path := sample.Path(t)
+	require.NoError(t, os.WriteFile(path, unpacked(t, "form2.db.gz"), 0o600))
+	require.NoError(t, os.WriteFile(path+".activity", unpacked(t, "form2.db.activity.gz"), 0o600))
+	for range 2 {
+		j, err := journal.Open(path, journal.Options{})
+		require.NoError(t, err)
+		require.Nil(t, j.Damage())
+		requireForm1(t, j)
+		open, err := j.Unfinished()
+		require.NoError(t, err)
+		for _, o := range open {
+			require.Equal(t, 7*time.Second, o.Last.Sub(o.Event.StartTimestamp.Time))
+		}
+		require.NoFileExists(t, path+".activity")
+		require.FileExists(t, path+file.LogSuffix)
+		require.NoError(t, j.Close())
+		require.NoFileExists(t, path+file.LogSuffix)
+	}
 }
 
 // An old file with damage in it is set aside as any other.

@@ -3,7 +3,6 @@ package sample
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"testing"
@@ -16,17 +15,25 @@ import (
 // Crash ends what has the file at path open, by close, and leaves the file as it was before that:
 // as if the process had been killed. Nobody may change it meanwhile.
 func Crash(path string, close func() error) error {
-	was, err := os.Open(path)
-	if err != nil {
-		return errors.Join(err, close())
+	for {
+		log, err := os.ReadFile(path + ".log")
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return errors.Join(err, close())
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return errors.Join(err, close())
+		}
+		// A checkpoint that was due changes both, and makes one not fit the other.
+		if again, _ := os.ReadFile(path + ".log"); !bytes.Equal(log, again) {
+			continue
+		}
+		err = errors.Join(close(), os.WriteFile(path, content, 0o600))
+		if log != nil {
+			err = errors.Join(err, os.WriteFile(path+".log", log, 0o600))
+		}
+		return err
 	}
-	defer was.Close()
-	left, err := os.OpenFile(path+".crash", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = io.Copy(left, was)
-		err = errors.Join(err, left.Close())
-	}
-	return errors.Join(err, close(), os.Rename(path+".crash", path))
 }
 
 // LeafOf is the byte offset in a journal's file of a page in use that holds a value of the given

@@ -10,12 +10,18 @@ var (
 	KeyCount   = []byte("count")   // number of events
 	// how many wait and are parked, with the outbox's sequence and low of that moment, 8 bytes each
 	KeyTally = []byte("tally")
+	KeyLog   = []byte("log")   // in a file of VersionLogged: which log it belongs to
 	KeyProbe = []byte("probe") // zeros, for a moment: whether there is room is tried by it
 )
 
 // Version is that of the form that this package writes and reads. Version 1 had no length classes
 // and no count; Open makes a new file of it.
 const Version = 2
+
+// VersionLogged is that of a file that stands alone only together with the log beside it: it is
+// open, or was not closed in good order. All else of it is as in Version, and Close makes that of
+// it.
+const VersionLogged = 3
 
 var (
 	// ErrNewer says that a newer version of the program wrote a file.
