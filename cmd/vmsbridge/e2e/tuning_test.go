@@ -1,14 +1,34 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
+
+// slides drags something by a finger, dx and dy pixels far.
+func (b *browser) slides(x, y, dx, dy float64) {
+	b.t.Helper()
+	finger := 0.0
+	touch := func(kind input.DispatchTouchEventType, at ...*input.TouchPoint) chromedp.Action[chromedp.Void] {
+		return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, input.DispatchTouchEvent,
+				input.DispatchTouchEventParams{Type: kind, TouchPoints: append([]*input.TouchPoint{}, at...)})
+			return err
+		})
+	}
+	b.do(touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: x, Y: y, ID: &finger}),
+		touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: x + dx/2, Y: y + dy/2, ID: &finger}),
+		touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: x + dx, Y: y + dy, ID: &finger}),
+		touch(input.DispatchTouchEventTypeTouchEnd))
+}
 
 // tunes draws over the picture of a camera as its administrator does, by keyboard and mouse, and
 // saves it into the YAML, which has a comment in the camera's section.
@@ -54,6 +74,13 @@ func (b *browser) tunes(yaml, id string) {
 		chromedp.MouseEvent(chromedp.MouseMoved, x+width/10, y, chromedp.ButtonLeft),
 		chromedp.MouseEvent(chromedp.MouseReleased, x+width/10, y, chromedp.ButtonLeft))
 	b.shows(`/: 7[45][0-9.]* % across, 65 % down/.test(document.querySelector("#corners [data-key='corner 2']").ariaLabel)`)
+	// The same corner by a finger, on a phone.
+	b.do(chromedp.EmulateViewport(390, 800, chromedp.EmulateTouch))
+	b.shows(`(document.querySelector("#drawing").scrollIntoView({block: "center"}), document.querySelector("#drawing").clientWidth < 390)`)
+	x, y = ask[float64](b, corner3+".x + 5"), ask[float64](b, corner3+".y + 5")
+	b.slides(x, y, -ask[float64](b, `document.querySelector("#drawing").clientWidth`)/10, 30)
+	b.shows(`/: 6[0-9.]* % across, 7[0-9.]* % down/.test(document.querySelector("#corners [data-key='corner 2']").ariaLabel)`)
+	b.do(chromedp.EmulateViewport(1280, 800))
 	b.press("#add-lines")
 	b.shows(`document.querySelectorAll("#shapes .way").length === 2`)
 	ask[bool](b, `(document.querySelector("#chosen-way").value = "a-to-b", document.querySelector("#chosen-way").dispatchEvent(new Event("input")), true)`)
