@@ -58,7 +58,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		Version: a.opts.Version,
 		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService,
 		Picture: a.archive.Picture, Show: a.api.Show,
-		Armed: a.armed, Arm: a.arm,
+		Armed: a.arming.Armed, Arm: a.arming.ByBroker,
 		Page: pageOf(base), Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // for systems without the zones, such as the image for containers
 )
 
 // Arm says when motion makes events.

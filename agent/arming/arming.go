@@ -232,6 +232,26 @@ func (a *Arming) Switch(ctx context.Context, w Wish) ([]State, error) {
 	return list, nil
 }
 
+// Armed is before which cameras motion makes events; changed is closed when that is otherwise.
+func (a *Arming) Armed() (armed map[string]bool, changed <-chan struct{}) {
+	list, changed := a.States()
+	armed = map[string]bool{}
+	for _, s := range list {
+		armed[s.Camera] = s.Armed
+	}
+	return armed, changed
+}
+
+// ByBroker is Switch of a camera, "" all, as somebody at the MQTT broker wishes.
+func (a *Arming) ByBroker(ctx context.Context, camera string, armed bool) error {
+	w := Wish{Armed: armed, By: "the MQTT broker"}
+	if camera != "" {
+		w.Cameras = []string{camera}
+	}
+	_, err := a.Switch(ctx, w)
+	return err
+}
+
 // wished is what is switched by hand when a wish is granted. Cameras that are gone, and times that
 // are over, are left out.
 func (a *Arming) wished(w Wish) (map[string]byHand, error) {
