@@ -172,6 +172,8 @@ func TestWhatIsNoFileHoldsUpNoStart(t *testing.T) {
 		{archive.JournalFile, pipe},
 		{archive.JournalFile + ".activity", pipe},
 		{archive.JournalFile + ".activity", folder},
+		{archive.JournalFile + ".log", pipe},
+		{archive.JournalFile + ".log", folder},
 		{api.IdentityFile, pipe},
 		{api.IdentityFile + ".copy", pipe},
 		{api.FirstUserFile, pipe},

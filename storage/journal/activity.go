@@ -74,6 +74,9 @@ func (j *Journal) takeOldActivity(path string) (err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	} else if err != nil {
+		if is, _ := os.Lstat(path); is != nil && !is.Mode().IsRegular() {
+			err = cmp.Or(os.Remove(path), err) // it holds nothing
+		}
 		return err
 	}
 	defer func() { _ = f.Close() }()
