@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"vmsbridge/agent/arming"
@@ -13,9 +12,7 @@ const wishBody = 64 << 10
 // armed arms or disarms cameras as the request's body wishes, and returns all of them.
 func armed(r *http.Request, a *arming.Arming, by string) ([]arming.State, error) {
 	var w arming.Wish
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, wishBody))
-	d.DisallowUnknownFields()
-	if d.Decode(&w) != nil || d.More() {
+	if !oneObject(r, wishBody, &w) {
 		return nil, &arming.Refusal{Reason: "The body must be one JSON object with cameras, armed and seconds."}
 	}
 	w.By = by

@@ -163,9 +163,7 @@ func (a *API) changeRoutes(mux *http.ServeMux) {
 // wished reads what the page sent. What it says of a bad one holds nothing of it: there may be a
 // password in it.
 func wished(r *http.Request) (w wish, err error) {
-	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, setupBody))
-	d.DisallowUnknownFields()
-	if d.Decode(&w) != nil || d.More() {
+	if !oneObject(r, setupBody, &w) {
 		return w, &setup.Refusal{Reason: "The body must be one JSON object with the known keys, 16 kB at most."}
 	}
 	return w, nil

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -147,9 +146,7 @@ func (a *API) lives(r *http.Request, p identity.Principal) func() bool {
 
 // drawn reads what the page sent.
 func drawn(r *http.Request) (d drawing, err error) {
-	from := json.NewDecoder(http.MaxBytesReader(nil, r.Body, tuningBody))
-	from.DisallowUnknownFields()
-	if from.Decode(&d) != nil || from.More() {
+	if !oneObject(r, tuningBody, &d) {
 		return d, &setup.Refusal{Reason: "The body must be one JSON object with the known keys, 512 kB at most."}
 	}
 	return d, nil
