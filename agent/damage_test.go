@@ -22,14 +22,20 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
+// bare is a site without cameras and without a service, whose files are in a folder.
+func bare(t *testing.T, data string) *site {
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", data
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	return &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+}
+
 // TestADamagedJournalStartsAndAnEventSaysSo: the file is hit while the bridge is off, and again
 // while it runs.
 func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
-	cfg := configs.Default()
-	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
-	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
-		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := bare(t, t.TempDir())
+	cfg := s.cfg
 	path := filepath.Join(cfg.Bridge.Data, archive.JournalFile)
 	s.left(func(j *journal.Journal) {
 		for i := range 50 {
@@ -70,11 +76,8 @@ func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
 // TestADamagedRingStartsAndAnEventSaysSo: the newest segment of the stills is hit while the bridge
 // is off.
 func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
-	cfg := configs.Default()
-	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
-	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
-		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := bare(t, t.TempDir())
+	cfg := s.cfg
 	dir := filepath.Join(cfg.Bridge.Data, archive.StillsDir)
 	ring, err := stills.Open(dir, stills.Options{MaxBytes: int64(cfg.Stills.MaxSize), MinFree: -1})
 	require.NoError(t, err)
@@ -112,11 +115,8 @@ func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 // TestADamagedFileOfUsersCostsNothing: every page of it in turn, the whole file, and one that
 // cannot be read at all.
 func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
-	cfg := configs.Default()
-	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
-	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
-		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := bare(t, t.TempDir())
+	cfg := s.cfg
 	_, stop := s.run(nil)
 	stop()
 	path := filepath.Join(cfg.Bridge.Data, api.IdentityFile)
@@ -155,11 +155,8 @@ func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
 // TestWhatIsNoFileHoldsUpNoStart: a pipe, at whose other end nobody is, or a folder stands where a
 // file of the bridge's should be.
 func TestWhatIsNoFileHoldsUpNoStart(t *testing.T) {
-	cfg := configs.Default()
-	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
-	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
-		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := bare(t, t.TempDir())
+	cfg := s.cfg
 	_, stop := s.run(nil)
 	stop()
 	user := firstUserID(t, filepath.Join(cfg.Bridge.Data, api.IdentityFile))
@@ -207,11 +204,8 @@ func firstUserID(t *testing.T, path string) string {
 // TestTheDataFolderGoes under a running bridge: it says so, takes no event, and goes on when the
 // folder is back.
 func TestTheDataFolderGoes(t *testing.T) {
-	cfg := configs.Default()
-	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", filepath.Join(t.TempDir(), "data")
-	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
-	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
-		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	s := bare(t, filepath.Join(t.TempDir(), "data"))
+	cfg := s.cfg
 	a, stop := s.run(nil)
 	put := func() error {
 		return a.archive.Journal.Put(vms.Event{ID: "x", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(1e9, 0)),

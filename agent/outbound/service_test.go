@@ -69,26 +69,12 @@ func TestAServiceThatAsksForALongPause(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	}))
 	defer service.Close()
-	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, j.Close()) }()
-	now := vms.At(time.Now())
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a",
-		ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
-	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
-	ev.ID = ev.NaturalID()
-	require.NoError(t, j.Put(ev, true))
-	log := slog.New(slog.DiscardHandler)
-	watch := clock.New(clock.Options{Machine: clock.System(), Log: log})
-	require.NoError(t, watch.Open(j, noStills{j}))
-	l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
-		Options{Journal: j, Clock: watch, Profile: func() vms.Registration { return vms.Registration{ID: "b"} },
-			Version: "1", Log: log}, prometheus.NewRegistry())
-	require.NoError(t, err)
+	_, ev, l := waiting(t, service.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx) }()
 	var until time.Time
+	var err error
 	require.Eventually(t, func() bool {
 		_, at, ok := strings.Cut(l.Problem(), "the service asks not to be asked before ")
 		if ok {
@@ -97,7 +83,7 @@ func TestAServiceThatAsksForALongPause(t *testing.T) {
 		}
 		return ok && err == nil
 	}, time.Minute, time.Millisecond)
-	require.WithinDuration(t, now.Add(15*time.Minute), until, 2*time.Minute)
+	require.WithinDuration(t, ev.StartTimestamp.Add(15*time.Minute), until, 2*time.Minute)
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 }
@@ -139,30 +125,13 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 				_, _ = w.Write([]byte(c.body))
 			}))
 			defer service.Close()
-			j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-			require.NoError(t, err)
-			defer func() { require.NoError(t, j.Close()) }()
-			now := vms.At(time.Now())
-			ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a",
-				ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
-			ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
-			ev.ID = ev.NaturalID()
-			require.NoError(t, j.Put(ev, true))
+			j, ev, l := waiting(t, service.URL)
 			parked := 0
 			if c.code/100 == 4 || c.code/100 == 5 { // whom it does not know it never will, and says so for good
 				parked, ev.ActorID = 1, "stranger"
 				ev.ID = ev.NaturalID()
 				require.NoError(t, j.Put(ev, true))
 			}
-			log := slog.New(slog.DiscardHandler)
-			watch := clock.New(clock.Options{Machine: clock.System(), Log: log}) // it believes the machine at once
-			require.NoError(t, watch.Open(j, noStills{j}))
-			l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
-				Options{Journal: j, Clock: watch,
-					Profile: func() vms.Registration {
-						return vms.Registration{ID: "b"}
-					}, Version: "1", Log: log}, prometheus.NewRegistry())
-			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- l.Run(ctx) }()
@@ -174,6 +143,28 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			require.ErrorIs(t, <-done, context.Canceled)
 		})
 	}
+}
+
+// waiting is a journal with one event for the service at url, and who reports it once it runs.
+func waiting(t *testing.T, url string) (*journal.Journal, vms.Event, *Service) {
+	t.Helper()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, j.Close()) })
+	now := vms.At(time.Now())
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a",
+		ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
+	ev.ID = ev.NaturalID()
+	require.NoError(t, j.Put(ev, true))
+	log := slog.New(slog.DiscardHandler)
+	watch := clock.New(clock.Options{Machine: clock.System(), Log: log}) // it believes the machine at once
+	require.NoError(t, watch.Open(j, noStills{j}))
+	l, err := newService(configs.Service{URL: url, Token: configs.NewSecret("0123456789abcdef")},
+		Options{Journal: j, Clock: watch, Profile: func() vms.Registration { return vms.Registration{ID: "b"} },
+			Version: "1", Log: log}, prometheus.NewRegistry())
+	require.NoError(t, err)
+	return j, ev, l
 }
 
 // noStills is clock.Stores with a journal alone.
