@@ -17,7 +17,7 @@ func (r *Ring) halfMade(l *segment.Found) bool {
 }
 
 // adopt takes a segment that was found into the ring. The last one of a lane goes on being written
-// if it is in good shape and of this version.
+// if it is in good shape.
 func (r *Ring) adopt(l *segment.Found, last bool) {
 	m := &member{Segment: index.Segment{File: l.File}, broken: l.Broken, sealedAt: l.SealedAt}
 	r.segments = append(r.segments, m)
@@ -33,7 +33,7 @@ func (r *Ring) adopt(l *segment.Found, last bool) {
 		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.Path, "error", l.Broken)
 		return
 	}
-	if last && l.Whole && l.Trouble == nil && l.Block.Version >= segment.Version && r.goOn(m, l) {
+	if last && l.Whole && l.Trouble == nil && r.goOn(m, l) {
 		return
 	}
 	x := l.Listing

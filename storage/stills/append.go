@@ -65,7 +65,7 @@ func (r *Ring) append(s Still, era *uint32) error {
 		return fmt.Errorf("%w: it has no bytes", ErrInvalid)
 	}
 	key := segment.Key{Camera: s.Camera, Kind: s.Kind}
-	worst := segment.NewDraft(segment.Version)
+	worst := segment.NewDraft()
 	most := r.opts.SegmentBytes - 2*segment.BlockBytes - int64(worst.Bytes+worst.Cost(key))
 	if int64(segment.RecordHead+segment.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
 		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)",

@@ -125,7 +125,7 @@ func (r *Ring) create(l *lane, size int64) error {
 		r.segments = append(r.segments, m)
 		r.summed()
 		r.dirDirty = true
-		l.take(m, w, segment.NewDraft(b.Version), up)
+		l.take(m, w, segment.NewDraft(), up)
 		return nil
 	}
 }

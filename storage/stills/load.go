@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -38,7 +37,7 @@ func (r *Ring) load() error {
 	}
 	r.next = newest + 1
 
-	there := make([]repair.Present, 0, len(list))
+	there := make([]uint64, 0, 2*len(list))
 	readers := make([]*segment.Reader, loaders)
 	for i := range readers {
 		readers[i] = segment.NewReader(r.fs, r.dir)
@@ -54,7 +53,7 @@ func (r *Ring) load() error {
 		}
 		for i, l := range found {
 			number, _ := segment.SegmentNumber(chunk[i].Name)
-			there = append(there, repair.NewPresent(number, l.Block))
+			there = append(there, number, l.Block.Number)
 			if l.Broken == nil {
 				if unsealed[l.Lane] = nil; !l.Block.Sealed() {
 					unsealed[l.Lane] = l

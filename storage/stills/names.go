@@ -21,7 +21,7 @@ type names struct {
 
 // missed finds the segments that the manifest names and that are gone, without having been dropped.
 // From then on they are known to be lost.
-func (r *Ring) missed(there []repair.Present) {
+func (r *Ring) missed(there []uint64) {
 	m, err := segment.ReadManifest(r.fs, r.dir)
 	if err != nil {
 		r.log.Warn("the list of segments of stills cannot be read; it is written anew", "error", err)

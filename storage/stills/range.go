@@ -50,7 +50,7 @@ func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list
 	return list, false, nil
 }
 
-// size is a still's; indexes of version 1 do not have it.
+// size is a still's; the index does not have that of a very large one.
 func (r *Ring) size(l index.Location) (int, error) {
 	if l.Entry.Size > 0 {
 		return int(l.Entry.Size), nil

@@ -51,9 +51,9 @@ func (r *Report) missing(fs vfs.FS, dir string, there []present, dropped []uint6
 	if err != nil {
 		r.add(filepath.Join(dir, segment.ManifestName), -1, "%v", err)
 	}
-	list := make([]Present, len(there))
-	for i := range there {
-		list[i] = there[i].Present
+	var list []uint64
+	for _, p := range there {
+		list = append(list, p.numbers[:]...)
 	}
 	r.Missing = append(m.Lost, Missed(m, list, dropped)...)
 	for _, n := range r.Missing {
@@ -66,7 +66,7 @@ func (r *Report) missing(fs vfs.FS, dir string, there []present, dropped []uint6
 func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	path := filepath.Join(rd.Dir, e.Name)
 	number, _ := segment.SegmentNumber(e.Name)
-	p.Present = NewPresent(number, segment.Block{})
+	p.numbers = [2]uint64{number}
 	f, err := rd.FS.Open(path, false)
 	if segment.Exhausted(err) {
 		return p, err
@@ -80,7 +80,7 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	defer f.Close()
 	l := segment.NewFound(rd.Dir, e, number)
 	err = l.Identify(f)
-	p.Present = NewPresent(number, l.Block)
+	p.numbers[1] = l.Block.Number
 	if err != nil {
 		if newer, ok := errors.AsType[*segment.VersionError](err); ok {
 			newer.Path = path
@@ -102,7 +102,7 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 		}
 	}
 	// What the records say.
-	l.Draft = segment.NewDraft(l.Block.Version)
+	l.Draft = segment.NewDraft()
 	s := segment.Records(f, l.Salt, l.Limit, func(rec segment.Record, at uint32, camera, body []byte) {
 		if rec.Type < segment.TypeStill || rec.Type > segment.TypePruned {
 			r.add(path, int64(at), "record is of the unknown type %d", rec.Type)

@@ -18,7 +18,7 @@ func Compare(path string, stored *segment.Listing, found *segment.Draft, damaged
 				r.add(path, int64(n.Place), "still is missing in the index")
 			case listed[k][i].Place != n.Place:
 				r.add(path, int64(listed[k][i].Place), "index names another place than %d for a still", n.Place)
-			case stored.Version > 1 && listed[k][i].Size != n.Size:
+			case listed[k][i].Size != n.Size:
 				r.add(path, int64(n.Place), "index gives a still %d bytes, it has %d", listed[k][i].Size, n.Size)
 			}
 		}

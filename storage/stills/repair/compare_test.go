@@ -12,7 +12,7 @@ import (
 // what is said of it.
 func TestCompare(t *testing.T) {
 	key := segment.Key{Camera: "cam", Kind: segment.Preview}
-	records := segment.NewDraft(segment.Version)
+	records := segment.NewDraft()
 	for i := range int64(3) {
 		records.Add(key, segment.Entry{Time: i, Place: uint32(64 + 64*i), Size: 10})
 	}

@@ -22,8 +22,8 @@ const Asides = "aside"
 
 // present is what judge needs to know of a segment.
 type present struct {
-	Present
-	oldest, newest int64 // of its stills; 0: there are none
+	numbers        [2]uint64 // of its file's name, and what it says; 0: it does not say
+	oldest, newest int64     // of its stills; 0: there are none
 	doubts         []Problem
 	index          bool // the doubts are of the index
 }
@@ -67,30 +67,12 @@ func (r *Report) judge(list []present) {
 	}
 }
 
-// Present is a segment that is there, as Missed needs to know it.
-type Present struct {
-	name, number uint64 // of its file, and what it says; 0: it does not say
-	unlisted     bool   // a program made it that keeps no manifest
-}
-
-// NewPresent is a segment by the number in its name and its block, which may be zero.
-func NewPresent(name uint64, b segment.Block) Present {
-	return Present{name: name, number: b.Number, unlisted: b.Version == segment.Version && !b.Listed}
-}
-
-// Missed is the numbers of the segments that a manifest names, that are not there, and that were
-// not dropped. Where a program of a version before has made segments since, which keeps no
-// manifest, nobody can say.
-func Missed(m segment.Manifest, there []Present, dropped []uint64) (numbers []uint64) {
+// Missed is the numbers of the segments that a manifest names, that are not there, under their names
+// or by what they say, and that were not dropped.
+func Missed(m segment.Manifest, there, dropped []uint64) (numbers []uint64) {
 	known := map[uint64]bool{}
-	for _, n := range slices.Concat(dropped, m.Lost) {
+	for _, n := range slices.Concat(there, dropped, m.Lost) {
 		known[n] = true
-	}
-	for _, p := range there {
-		known[p.name], known[p.number] = true, true
-		if p.unlisted && p.name > m.Newest() {
-			return nil
-		}
 	}
 	for _, n := range m.Segments {
 		if !known[n] {

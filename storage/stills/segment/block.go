@@ -13,14 +13,13 @@ import (
 // sealed.
 type Block struct {
 	Version   uint32
-	Lane      uint8  // 0 in version 1
+	Lane      uint8
 	Capacity  uint32 // size of the file
 	Number    uint64 // the segment's, also in its name
 	Salt      uint64 // enters the checksum of every record header
 	Created   int64  // nanoseconds since 1970; not in VersionEra
 	Era       uint32 // VersionEra: whose times are not true yet, 24 bits; 0: they are, once shift is added
 	Shift     int64  // VersionEra: nanoseconds to add to every time in the segment
-	Listed    bool   // Version: the program that made it keeps a Manifest
 	IndexAt   uint32 // last block only: 0 until sealed
 	IndexLen  uint32
 	indexCRC  uint32
@@ -59,9 +58,6 @@ func (b Block) Encode(magic string) []byte {
 	le.PutUint32(p[48:], b.indexCRC)
 	le.PutUint32(p[52:], b.RecordEnd)
 	p[56] = b.Lane
-	if b.Version == Version && b.Listed {
-		p[57] = 1
-	}
 	if b.Version == VersionEra {
 		le.PutUint64(p[32:], uint64(b.Shift))
 		p[57], p[58], p[59] = byte(b.Era), byte(b.Era>>8), byte(b.Era>>16)
@@ -77,8 +73,8 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has version %d of the format, and this program knows 1 to %d: install the newer program "+
-		"again, or move the folder away", e.Path, e.Version, VersionEra)
+	return fmt.Sprintf("%s has version %d of the format, and this program knows %d to %d: install the newer "+
+		"program again, or move the folder away", e.Path, e.Version, Version, VersionEra)
 }
 
 // DecodeBlock reads a block that must have that magic number. A *VersionError, still without a
@@ -94,7 +90,10 @@ func DecodeBlock(p []byte, magic string) (Block, error) {
 		return Block{}, errors.New("checksum of the block differs")
 	}
 	v := le.Uint32(p[8:])
-	if v < 1 || v > VersionEra {
+	if v < Version {
+		return Block{}, fmt.Errorf("block has version %d of the format, which was never released", v)
+	}
+	if v > VersionEra {
 		return Block{}, &VersionError{Version: v}
 	}
 	if p[56] >= Lanes {
@@ -107,7 +106,6 @@ func DecodeBlock(p []byte, magic string) (Block, error) {
 		IndexAt: le.Uint32(p[40:]), IndexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), RecordEnd: le.Uint32(
 			p[52:]),
 	}
-	b.Listed = v == Version && p[57] == 1
 	if v == VersionEra {
 		b.Shift, b.Created = b.Created, 0
 		b.Era = uint32(p[57]) | uint32(p[58])<<8 | uint32(p[59])<<16
@@ -127,5 +125,5 @@ func NewBlock(number uint64, lane int, capacity int64, now time.Time) Block {
 	var salt [8]byte
 	_, _ = rand.Read(salt[:]) // it never fails
 	return Block{Version: Version, Lane: uint8(lane), Capacity: uint32(capacity), Number: number,
-		Salt: le.Uint64(salt[:]), Created: now.UnixNano(), Listed: true}
+		Salt: le.Uint64(salt[:]), Created: now.UnixNano()}
 }

@@ -5,24 +5,23 @@ import "slices"
 // Draft is the index of a segment that is being written: where each still is, and its notes. Those
 // of full segments are listings.
 type Draft struct {
-	version uint32           // of the disk form that its segment has
-	Series  map[Key]*Entries // not to be changed but by Add
-	Notes   []Note
-	Bytes   int // size on disk
-	Stills  int // each time of a series counts once
+	Series map[Key]*Entries // not to be changed but by Add
+	Notes  []Note
+	Bytes  int // size on disk
+	Stills int // each time of a series counts once
 }
 
-// NewDraft is the empty index of a segment of that version.
-func NewDraft(version uint32) *Draft {
-	return &Draft{version: version, Series: map[Key]*Entries{}, Bytes: indexFixed(version)}
+// NewDraft is the empty index of a segment.
+func NewDraft() *Draft {
+	return &Draft{Series: map[Key]*Entries{}, Bytes: indexFixed}
 }
 
 // Cost is by how many bytes the index grows at most when a still of that series is added.
 func (x *Draft) Cost(k Key) int {
 	if x.Series[k] == nil {
-		return seriesFixed + len(k.Camera) + entryBytes(x.version)
+		return seriesFixed + len(k.Camera) + entryBytes
 	}
-	return entryBytes(x.version)
+	return entryBytes
 }
 
 // Add takes a still. One of the same time, appended earlier, is replaced.
@@ -34,7 +33,7 @@ func (x *Draft) Add(k Key, n Entry) {
 		x.Bytes += seriesFixed + len(k.Camera)
 	}
 	if e.insert(n) {
-		x.Bytes += entryBytes(x.version)
+		x.Bytes += entryBytes
 		x.Stills++
 	}
 }
@@ -92,7 +91,7 @@ func (x *Draft) keys() []Key {
 
 // Listing is the index as it is from now on.
 func (x *Draft) Listing(sealedAt, written int64) *Listing {
-	l := &Listing{Version: x.version, List: make([]Entry, 0, x.Stills), Notes: x.Notes, SealedAt: sealedAt,
+	l := &Listing{List: make([]Entry, 0, x.Stills), Notes: x.Notes, SealedAt: sealedAt,
 		Written: written}
 	for _, k := range x.keys() {
 		lo := uint32(len(l.List))

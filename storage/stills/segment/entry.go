@@ -9,7 +9,7 @@ import (
 type Entry struct {
 	Time  int64  // with the shift in it, but for what Encode and Decode are given
 	Place uint32 // of the record in the segment
-	Size  uint32 // of the JPEG; 0: not known, for the index is of version 1, or the JPEG is too large to be packed
+	Size  uint32 // of the JPEG; 0: not known, for it is too large to be packed
 }
 
 // Entries are the stills of one series in a segment that is being written, sorted by time, each

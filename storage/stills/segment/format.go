@@ -24,8 +24,7 @@ const (
 	TypePruned = 3 // the newest still of a camera that has none left
 	TypeSkip   = 4 // bytes that hold nothing: what a crash left of a record
 
-	// Version is the one that new segments have. Version 1 knew no lanes and no sizes in its index;
-	// its segments are read.
+	// Version is the one that new segments have. Version 1 was never released.
 	Version = 2
 	// VersionEra is that of segments begun while the clock was untrue, so that a program that does
 	// not know of eras refuses the ring instead of showing wrong times. All else of it is as in

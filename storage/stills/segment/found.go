@@ -32,7 +32,7 @@ func NewFound(dir string, e vfs.Entry, number uint64) *Found {
 
 // Read makes the index from the records.
 func (l *Found) Read(f io.ReaderAt) {
-	l.Draft = NewDraft(l.Block.Version)
+	l.Draft = NewDraft()
 	l.Scan = Records(f, l.Salt, l.Limit, func(r Record, at uint32, camera, body []byte) {
 		l.Draft.AddRecord(r, at, camera, body)
 	})

@@ -8,7 +8,6 @@ import (
 
 // Listing is the index of a full segment, as it is stored.
 type Listing struct {
-	Version  uint32
 	Runs     []Run // sorted by key
 	List     []Entry
 	Notes    []Note
@@ -23,28 +22,15 @@ type Run struct {
 }
 
 const (
+	indexFixed  = 24 // size of an index' head
 	seriesFixed = 6
+	entryBytes  = 16
 	noteFixed   = 21
 )
 
-func entryBytes(version uint32) int {
-	if version == 1 {
-		return 12
-	}
-	return 16
-}
-
-// indexFixed is the size of an index' head.
-func indexFixed(version uint32) int {
-	if version == 1 {
-		return 8
-	}
-	return 24
-}
-
 // size is that of the stored form.
 func (l *Listing) size() int {
-	n := indexFixed(l.Version) + len(l.List)*entryBytes(l.Version)
+	n := indexFixed + len(l.List)*entryBytes
 	for _, r := range l.Runs {
 		n += seriesFixed + len(r.Key.Camera)
 	}
@@ -59,10 +45,8 @@ func (l *Listing) Encode() []byte {
 	p := make([]byte, 0, l.size())
 	p = le.AppendUint32(p, uint32(len(l.Runs)))
 	p = le.AppendUint32(p, uint32(len(l.Notes)))
-	if l.Version > 1 {
-		p = le.AppendUint64(p, uint64(l.SealedAt))
-		p = le.AppendUint64(p, uint64(l.Written))
-	}
+	p = le.AppendUint64(p, uint64(l.SealedAt))
+	p = le.AppendUint64(p, uint64(l.Written))
 	for _, r := range l.Runs {
 		p = append(p, uint8(r.Key.Kind), uint8(len(r.Key.Camera)))
 		p = le.AppendUint32(p, r.Hi-r.Lo)
@@ -70,9 +54,7 @@ func (l *Listing) Encode() []byte {
 		for _, n := range l.List[r.Lo:r.Hi] {
 			p = le.AppendUint64(p, uint64(n.Time))
 			p = le.AppendUint32(p, n.Place)
-			if l.Version > 1 {
-				p = le.AppendUint32(p, n.Size)
-			}
+			p = le.AppendUint32(p, n.Size)
 		}
 	}
 	for _, n := range l.Notes {
@@ -95,33 +77,30 @@ func (l *Listing) Decode(p []byte, b Block, name func([]byte) string) error {
 	if crc32.Checksum(p, castagnoli) != b.indexCRC {
 		return errIndex
 	}
-	return l.parse(p, b.Version, b.RecordEnd, name)
+	return l.parse(p, b.RecordEnd, name)
 }
 
-// parse is Decode for an index whose checksum is right, of a segment of that version whose records
-// end at limit.
-func (l *Listing) parse(p []byte, version, limit uint32, name func([]byte) string) error {
-	*l = Listing{Version: version, Runs: l.Runs[:0], List: l.List[:0]}
-	if len(p) < indexFixed(version) {
+// parse is Decode for an index whose checksum is right, of a segment whose records end at limit.
+func (l *Listing) parse(p []byte, limit uint32, name func([]byte) string) error {
+	*l = Listing{Runs: l.Runs[:0], List: l.List[:0]}
+	if len(p) < indexFixed {
 		return errIndex
 	}
 	runs, notes := uint64(le.Uint32(p)), uint64(le.Uint32(p[4:]))
-	if version > 1 {
-		l.SealedAt, l.Written = int64(le.Uint64(p[8:])), int64(le.Uint64(p[16:]))
-	}
-	p = p[indexFixed(version):]
+	l.SealedAt, l.Written = int64(le.Uint64(p[8:])), int64(le.Uint64(p[16:]))
+	p = p[indexFixed:]
 	if runs*seriesFixed+notes*noteFixed > uint64(len(p)) {
 		return errIndex
 	}
 	l.Runs = slices.Grow(l.Runs, int(runs))
-	l.List = slices.Grow(l.List, countEntries(p, runs, version))
+	l.List = slices.Grow(l.List, countEntries(p, runs))
 	for range runs {
 		if len(p) < seriesFixed {
 			return errIndex
 		}
 		k, idLen, n := Kind(p[0]), int(p[1]), uint64(le.Uint32(p[2:]))
 		p = p[seriesFixed:]
-		if CheckKind(k) != nil || idLen == 0 || len(p) < idLen || uint64(len(p)-idLen) < n*uint64(entryBytes(version)) {
+		if CheckKind(k) != nil || idLen == 0 || len(p) < idLen || uint64(len(p)-idLen) < n*uint64(entryBytes) {
 			return errIndex
 		}
 		r := Run{Key{name(p[:idLen]), k}, uint32(len(l.List)), uint32(len(l.List)) + uint32(n)}
@@ -129,7 +108,7 @@ func (l *Listing) parse(p []byte, version, limit uint32, name func([]byte) strin
 			return errIndex
 		}
 		p = p[idLen:]
-		size := int(n) * entryBytes(version)
+		size := int(n) * entryBytes
 		if !l.takeEntries(p[:size], limit) {
 			return errIndex
 		}
@@ -158,10 +137,10 @@ func (l *Listing) parse(p []byte, version, limit uint32, name func([]byte) strin
 
 // countEntries is how many entries the runs at the beginning of p have, as far as they can be
 // followed.
-func countEntries(p []byte, runs uint64, version uint32) (n int) {
+func countEntries(p []byte, runs uint64) (n int) {
 	for ; runs > 0 && len(p) >= seriesFixed; runs-- {
 		here := uint64(le.Uint32(p[2:]))
-		skip := seriesFixed + uint64(p[1]) + here*uint64(entryBytes(version))
+		skip := seriesFixed + uint64(p[1]) + here*uint64(entryBytes)
 		if skip > uint64(len(p)) {
 			break
 		}
@@ -173,13 +152,9 @@ func countEntries(p []byte, runs uint64, version uint32) (n int) {
 
 // takeEntries reads a series' entries and says whether they can be true.
 func (l *Listing) takeEntries(p []byte, limit uint32) bool {
-	step := entryBytes(l.Version)
 	first := len(l.List)
-	for ; len(p) > 0; p = p[step:] {
-		n := Entry{Time: int64(le.Uint64(p)), Place: le.Uint32(p[8:])}
-		if l.Version > 1 {
-			n.Size = le.Uint32(p[12:])
-		}
+	for ; len(p) > 0; p = p[entryBytes:] {
+		n := Entry{Time: int64(le.Uint64(p)), Place: le.Uint32(p[8:]), Size: le.Uint32(p[12:])}
 		if n.Place < BlockBytes || n.Place%Align != 0 || n.Place >= limit || n.Size > limit-n.Place ||
 			len(l.List) > first && n.Time <= l.List[len(l.List)-1].Time {
 			return false

@@ -47,7 +47,7 @@ func (r *Reader) Load(e vfs.Entry, number uint64) (*Found, error) {
 		return nil, err
 	}
 	if err != nil { // its permissions, or the file system is damaged there
-		l.Broken, l.Trouble, l.Draft = err, err, NewDraft(Version)
+		l.Broken, l.Trouble, l.Draft = err, err, NewDraft()
 		return l, nil
 	}
 	defer f.Close()
@@ -56,7 +56,7 @@ func (r *Reader) Load(e vfs.Entry, number uint64) (*Found, error) {
 			newer.Path = l.Path
 			return nil, newer
 		}
-		l.Draft = NewDraft(Version)
+		l.Draft = NewDraft()
 		return l, nil
 	}
 	if l.Block.Sealed() {

@@ -40,8 +40,8 @@ func (s *File) ReadStill(f io.ReaderAt, key Key, want Entry) (jpeg []byte, err e
 	return body, nil
 }
 
-// StillSize reads how many bytes the JPEG has whose record is at place, for indexes of version 1 do
-// not say.
+// StillSize reads how many bytes the JPEG has whose record is at place, where the index does not
+// say.
 func (s *File) StillSize(fs vfs.FS, place uint32) (int, error) {
 	f, err := fs.Open(s.Path, false)
 	if err != nil {

@@ -17,7 +17,7 @@ func fill(t *testing.T, dir string, number uint64, stills int) (File, *Writer, *
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	require.True(t, w.Empty())
-	draft := NewDraft(Version)
+	draft := NewDraft()
 	for i := range stills {
 		key, jpeg := Key{Camera: "cam", Kind: Main}, []byte(fmt.Sprint("still ", i))
 		r := StillRecord(key, int64(i), jpeg)
