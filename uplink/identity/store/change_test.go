@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -382,49 +381,13 @@ func TestSharesReachTheirRecipients(t *testing.T) {
 	require.Equal(t, "other", home())
 }
 
-// A file of the first version keeps its accounts, users and tokens.
-func TestUpgrade(t *testing.T) {
+// A file of a newer version is refused.
+func TestNewerVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "identity.db")
-	db, err := bolt.Open(path, 0o600, nil)
+	s, err := Open(path, Options{})
 	require.NoError(t, err)
-	id, text, hash := identity.NewBearer()
-	require.NoError(t, db.Update(func(tx *bolt.Tx) error {
-		for bucket, rows := range map[string]map[string]any{
-			"accounts": {"acc": map[string]any{"id": "acc", "name": "Demo", "created": "2026-11-20T10:00:00Z"}},
-			"users": {"u1": map[string]any{"id": "u1", "accountId": "acc", "firstName": "Anna", "email": "a@x.org",
-				"language": "en", "timeZone": "Europe/Berlin"},
-				"u2": map[string]any{"id": "u2", "accountId": "acc", "email": "A@x.org"}},
-			"tokens": {id: map[string]any{"id": id, "kind": "user", "accountId": "acc", "userId": "u1", "hash": hash}},
-		} {
-			b, err := tx.CreateBucket([]byte(bucket))
-			require.NoError(t, err)
-			for k, v := range rows {
-				raw, err := json.Marshal(v)
-				require.NoError(t, err)
-				require.NoError(t, b.Put([]byte(k), raw))
-			}
-		}
-		return nil
-	}))
-	require.NoError(t, db.Close())
-	for range 2 {
-		s, err := Open(path, Options{})
-		require.NoError(t, err)
-		p, err := s.Authenticate(text)
-		require.NoError(t, err)
-		require.Equal(t, "Anna", p.User.FirstName)
-		require.Equal(t, "Europe/Berlin", p.User.TimeZone.TimeZone)
-		require.True(t, p.Sees(vms.Actor{Type: vms.ActorCamera, ID: "any"}))
-		accounts, err := s.Accounts()
-		require.NoError(t, err)
-		require.Equal(t, "Demo", accounts[0].Name)
-		require.True(t, bool(accounts[0].IsMaster))
-		users, err := s.Users("acc")
-		require.NoError(t, err)
-		require.Len(t, users, 2)
-		require.NoError(t, s.Close())
-	}
-	db, err = bolt.Open(path, 0o600, nil)
+	require.NoError(t, s.Close())
+	db, err := bolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
 	require.NoError(t, db.Update(func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(bucketMeta)).Put(keyVersion, []byte("3"))

@@ -95,12 +95,12 @@ func sound(bucket string, k, v []byte) error {
 // agree names differences between the indexes and what they are made of, but for those of what is
 // volatile.
 func agree(tx *bolt.Tx) (problems []string) {
+	if foreign(tx) {
+		return nil
+	}
 	want, err := index(tx)
 	if err != nil {
 		return []string{err.Error()}
-	}
-	if want == nil {
-		return nil
 	}
 	for _, name := range []string{bucketEmails, bucketMembers, bucketChildren, bucketShares} {
 		n, b := 0, tx.Bucket([]byte(name))
@@ -123,15 +123,17 @@ func agree(tx *bolt.Tx) (problems []string) {
 	return problems
 }
 
+// foreign reports whether the file is of another version, whose indexes are its program's.
+func foreign(tx *bolt.Tx) bool {
+	meta := tx.Bucket([]byte(bucketMeta))
+	return meta != nil && meta.Get(keyVersion) != nil && string(meta.Get(keyVersion)) != version
+}
+
 // index is what the indexes of accounts and users should hold: bucket → key → value.
 func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{},
 		map[string]string{}
 	t := &Tx{tx: records.OfFile(tx)}
-	meta := tx.Bucket([]byte(bucketMeta))
-	if meta == nil || string(meta.Get(keyVersion)) != version {
-		return nil, nil // an older version has others
-	}
 	accounts, err := all[accountRow](t, bucketAccounts)
 	if err != nil {
 		return nil, err
@@ -160,11 +162,8 @@ func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 // rebuild makes the indexes anew, after some records were lost, and an account of which only its
 // users are left.
 func rebuild(tx *bolt.Tx) error {
-	if err := keepVersion(tx); err != nil {
-		return err
-	}
-	if string(tx.Bucket([]byte(bucketMeta)).Get(keyVersion)) != version {
-		return nil // what upgrades it makes the indexes
+	if foreign(tx) {
+		return nil
 	}
 	if err := adopt(tx); err != nil {
 		return err
@@ -189,19 +188,6 @@ func rebuild(tx *bolt.Tx) error {
 		}
 	}
 	return rebuildVolatile(tx)
-}
-
-// keepVersion writes the mark of this version where it is lost: records of version 1 name no
-// record.
-func keepVersion(tx *bolt.Tx) error {
-	if tx.Bucket([]byte(bucketMeta)).Get(keyVersion) != nil {
-		return nil
-	}
-	users, err := all[userRow](&Tx{tx: records.OfFile(tx)}, bucketUsers)
-	if err != nil || len(users) > 0 && users[0].Record.ID == "" {
-		return err
-	}
-	return tx.Bucket([]byte(bucketMeta)).Put(keyVersion, []byte(version))
 }
 
 // rebuildVolatile makes the indexes of sessions, tickets and the trail.

@@ -38,7 +38,7 @@ var (
 	keyVersion = []byte("version")
 )
 
-// version of the file. Version 1, which had no such mark, knew only accounts, users and tokens.
+// version of the file. Version 1, which had no such mark, was never released.
 const version = "2"
 
 // Options of Open. The zero value is right outside tests.
@@ -74,9 +74,8 @@ type Tx struct {
 	done  []func() // called when it is committed
 }
 
-// Open opens or makes the file, and brings one of an older version up to date. It waits a second
-// for another process to let go of it. Damage costs what is damaged; accounts, users and tokens are
-// kept twice: see package database.
+// Open opens or makes the file. It waits a second for another process to let go of it. Damage
+// costs what is damaged; accounts, users and tokens are kept twice: see package database.
 func Open(path string, o Options) (*Store, error) {
 	db, err := database.Open(path, options(o))
 	if err != nil {
@@ -90,13 +89,26 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// New is a store over records, which it brings up to date. Close closes them.
+// New is a store over records. Close closes them. Those of a newer program are refused.
 func New(r records.Store, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	s := &Store{records: r, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{}}
-	return s, s.Update((*Tx).upgrade)
+	return s, s.Update((*Tx).keepVersion)
+}
+
+// keepVersion marks records without a version, and refuses those of another.
+func (tx *Tx) keepVersion() error {
+	meta := tx.tx.Bucket(bucketMeta)
+	switch v := string(meta.Get(keyVersion)); v {
+	case version:
+		return nil
+	case "":
+		return meta.Put(keyVersion, []byte(version))
+	default:
+		return fmt.Errorf("the file has version %q, this program knows %q; use a newer program", v, version)
+	}
 }
 
 // Close lets go of what is below. It waits for transactions under way.
@@ -113,8 +125,8 @@ func (s *Store) Now() time.Time { return s.now().UTC() }
 // has is asked inside transactions and must answer from memory.
 func (s *Store) Owners(has func(account, camera string) bool) { s.has = has }
 
-// View reads one state of everything. f must not change anything and not call Update. As in Update,
-// f may run several times.
+// View reads one state of everything. f must not change anything and not call Update. As in
+// Update, f may run several times.
 func (s *Store) View(f func(*Tx) error) error {
 	return s.records.View(func(tx records.Tx) error { return f(&Tx{tx: tx, now: s.Now(), store: s}) })
 }
