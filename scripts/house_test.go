@@ -60,8 +60,6 @@ var allowed = map[string][]string{
 	"storage/vfs/witness":    nil,             // for tests only: what a crash may leave behind
 	"storage/vfs/vfstest":    {"storage/vfs"}, // for tests only: disks that fail
 	"storage/stills":         {"storage/vfs"},
-	"storage/stills/repair":  {"storage/stills/segment", "storage/vfs"},
-	"storage/stills/index":   {"storage/stills/segment"}, // memory, no file
 	"storage/stills/segment": {"storage/vfs"},
 	"storage/bench":          {"storage/..."}, // a module of its own
 	"storage/journal":        {"storage/guard", "storage/vfs", "uplink/vms"},

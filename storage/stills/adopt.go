@@ -1,7 +1,6 @@
 package stills
 
 import (
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -19,7 +18,7 @@ func (r *Ring) halfMade(l *segment.Found) bool {
 // adopt takes a segment that was found into the ring. The last one of a lane goes on being written
 // if it is in good shape.
 func (r *Ring) adopt(l *segment.Found, last bool) {
-	m := &member{Segment: index.Segment{File: l.File}, broken: l.Broken, sealedAt: l.SealedAt}
+	m := &member{File: l.File, broken: l.Broken, sealedAt: l.SealedAt}
 	r.segments = append(r.segments, m)
 	r.count(l)
 	if l.Broken == nil && l.Whole && l.Lame && l.Trouble == nil {
@@ -45,7 +44,7 @@ func (r *Ring) adopt(l *segment.Found, last bool) {
 		r.share.remember(x, m.age(wall, up), up)
 	}
 	r.wear.AtLeast(x.Written)
-	r.index.Adopt(&m.Segment, x)
+	r.index.Adopt(m, x)
 }
 
 // goOn makes a segment the one that its lane writes.
@@ -62,7 +61,7 @@ func (r *Ring) goOn(m *member, l *segment.Found) bool {
 	if l.Lane == segment.Quiet {
 		r.share.remember(l.Draft.Listing(0, 0), 0, up)
 	}
-	r.index.GoOn(&m.Segment, l.Draft)
+	r.index.GoOn(m, l.Draft)
 	return true
 }
 

@@ -86,7 +86,7 @@ func (r *Ring) append(s Still, era *uint32) error {
 	if err != nil {
 		return err
 	}
-	r.index.Add(&l.seg.Segment, l.tail, key, segment.Entry{Time: at, Place: offset, Size: uint32(len(s.JPEG))})
+	r.index.Add(l.seg, l.tail, key, segment.Entry{Time: at, Place: offset, Size: uint32(len(s.JPEG))})
 	r.stats.appended.Add(1)
 	r.stats.appendedBytes.Add(uint64(len(s.JPEG)))
 	return nil

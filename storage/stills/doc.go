@@ -1,7 +1,7 @@
 // Package stills keeps JPEG stills in a ring of files on disk, so that "the image of camera X just
 // before time T" is always answered and the disk never fills up. Pictures come from the agent's
-// pipelines, questions from the local API. It imports nothing of ours but the file-system seam, and
-// its own rooms.
+// pipelines, questions from the local API. It imports nothing of ours but the file-system seam and
+// package segment.
 //
 // Stills are appended to preallocated segments of a fixed size; deleting is dropping a whole
 // segment, as a rule the oldest. Every record has its length and two checksums, and a segment that
@@ -22,14 +22,13 @@
 //  7. Stills stored while the clock was untrue stand at their right times once those are known, and
 //     none is written anew (era.go).
 //
-// Its rooms, each of which knows only those below it:
-//
-//	stills           the Ring: which segments there are, what goes into which, and which goes
-//		when room is needed; each camera's share; what is written to the device
-//	repair   index   what is wrong with the files, and puts them in order; where each still is,
-//		in memory
-//	segment          one file: its bytes; made, read, written, flushed, sealed, and read in spite
-//		of damage
+// The Ring says which segments there are, what goes into which, and which goes when room is
+// needed. The index (index.go) is what memory holds of them: where each still is, and which gaps
+// were noted; it has its own lock and waits for no device. Check and Repair (check.go, mender.go)
+// say what is wrong with the files, and put those in order in their places that no program has
+// open; what has no place any more are wrecks, whose stills are copied into the ring (salvage.go).
+// Below them all, package segment is one file: its bytes; made, read, written, flushed, sealed,
+// and read in spite of damage.
 //
 // An example:
 //

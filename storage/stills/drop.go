@@ -54,7 +54,7 @@ func (r *Ring) hopeless(err error) bool {
 // file cannot be deleted, the segment stays in the list, empty, and its bytes go on to count.
 func (r *Ring) drop(s *member) error {
 	if !s.dead {
-		r.owed = append(r.owed, r.index.Drop(&s.Segment, maxOwed-len(r.owed))...)
+		r.owed = append(r.owed, r.index.Drop(s, maxOwed-len(r.owed))...)
 		s.dead = true
 		r.stats.dropped.Add(1)
 	}

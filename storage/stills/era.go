@@ -115,7 +115,7 @@ func (r *Ring) settle(m *member, shift int64) error {
 	if r.isActive(m) {
 		open = r.lanes[m.Lane].tail
 	}
-	r.index.Settle(&m.Segment, open, shift)
+	r.index.Settle(m, open, shift)
 	m.sealedAt = segment.SealShifted(m.sealedAt, shift)
 	if m.writer != nil {
 		m.writer.Move(shift)

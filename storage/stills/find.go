@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -49,9 +48,8 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 	var unreadable error
 	var device refusals
 	for {
-		loc, missing := r.index.Find(key, step, at, op, t, device.segments...)
-		if missing != nil {
-			none := newNone(key, missing)
+		loc, none := r.index.Find(key, step, at, op, t, device.segments...)
+		if none != nil {
 			if unreadable != nil {
 				none.Reason, none.Damaged = ReasonDamaged, unreadable
 			}
@@ -72,7 +70,7 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 		unreadable = err
 		switch {
 		case op == At, device.all == mostRefused:
-			none := newNone(key, r.index.Absence(key, op, t))
+			none := r.index.Absence(key, op, t)
 			none.Reason, none.Damaged = ReasonDamaged, unreadable
 			return Still{}, none
 		case op == Before, op == AtOrBefore:
@@ -86,14 +84,14 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 // refusals are reads that the device refused to one question. Each may take a dying card seconds.
 type refusals struct {
 	all      int
-	last     *index.Segment
-	segments []*index.Segment // where it refused two in a row, and is asked nothing more
+	last     *member
+	segments []*member // where it refused two in a row, and is asked nothing more
 }
 
 // mostRefused is after how many the question is given up.
 const mostRefused = 8
 
-func (f *refusals) note(s *index.Segment) {
+func (f *refusals) note(s *member) {
 	f.all++
 	if f.last == s {
 		f.segments = append(f.segments, s)
@@ -102,7 +100,7 @@ func (f *refusals) note(s *index.Segment) {
 }
 
 // forget leaves a damaged still out from now on.
-func (r *Ring) forget(key segment.Key, loc index.Location) {
+func (r *Ring) forget(key segment.Key, loc location) {
 	r.stats.badRecords.Add(1)
 	r.log.Warn("damaged still was skipped", "camera", key.Camera, "kind", key.Kind.String(), "segment", loc.Seg.Path,
 		"offset", loc.Place)
@@ -110,7 +108,7 @@ func (r *Ring) forget(key segment.Key, loc index.Location) {
 }
 
 // read reads and verifies a still.
-func (r *Ring) read(loc index.Location, key segment.Key) (Still, error) {
+func (r *Ring) read(loc location, key segment.Key) (Still, error) {
 	f, err := r.files.Take(&loc.Seg.File)
 	if err != nil {
 		return Still{}, err

@@ -79,7 +79,7 @@ func (r *Ring) writeNote(n segment.Note) error {
 	if _, err := r.write(l, head, n.Camera, body, n.Cost); err != nil {
 		return err
 	}
-	r.index.AddNote(&l.seg.Segment, l.tail, n)
+	r.index.AddNote(l.seg, l.tail, n)
 	return nil
 }
 

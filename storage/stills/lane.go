@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"time"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -55,7 +54,7 @@ func (r *Ring) retire(l *lane) {
 	}
 	x := l.tail.Listing(m.SealTime(l.tail, wall), total+int64(l.file.Unflushed()))
 	m.sealedAt, m.sealedUp = x.SealedAt, max(up, 1)
-	r.index.Install(&m.Segment, x)
+	r.index.Install(m, x)
 	l.file.End(x)
 	r.pending = append(r.pending, m)
 	l.seg, l.file, l.tail = nil, nil, nil
@@ -121,7 +120,7 @@ func (r *Ring) create(l *lane, size int64) error {
 			return err
 		}
 		r.next++
-		m := &member{Segment: index.Segment{File: s}}
+		m := &member{File: s}
 		r.segments = append(r.segments, m)
 		r.summed()
 		r.dirDirty = true

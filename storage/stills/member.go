@@ -3,15 +3,20 @@ package stills
 import (
 	"time"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 )
 
 // member is a segment of the ring: its file, what the index has of it, and what the ring guards of
 // it. Once it is in the ring, its fields do not change, except where a lock is named.
 type member struct {
-	index.Segment
+	// Era and Shift are changed by index.Settle only, under the index' lock; who reads them without
+	// keeps Settle from running.
+	segment.File
 	broken error // why nothing of it can be read
+
+	// The index' lock guards these.
+	list []spot // the full segment's stills, series after series; the parts point into it
+	gone bool   // it left the index
 
 	// Ring.appendMu guards these.
 	dead     bool            // left the index, but its file could not be deleted yet

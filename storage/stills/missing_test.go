@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/storage/vfs/vfstest"
@@ -184,7 +183,7 @@ func rotSlot(t *testing.T, disk *vfstest.Disk, slot int) {
 	require.NoError(t, f.Sync())
 }
 
-func checkOf(fs vfs.FS) (Report, error) { return repair.Check(fs, "ring") }
+func checkOf(fs vfs.FS) (Report, error) { return check(fs, "ring") }
 
 // TestWhatAPowerCutLeavesIsNoDamage, as it is found before the next start, where stills are flushed
 // as they should be.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -26,7 +25,7 @@ func (r *Ring) missed(there []uint64) {
 	if err != nil {
 		r.log.Warn("the list of segments of stills cannot be read; it is written anew", "error", err)
 	}
-	lost := repair.Missed(m, there, r.names.dropped)
+	lost := missed(m, there, r.names.dropped)
 	for _, n := range lost {
 		r.stats.badSegments.Add(1)
 		r.log.Error("a segment of stills is gone, and was not dropped; its stills are lost",

@@ -3,9 +3,6 @@ package stills
 import (
 	"fmt"
 	"time"
-
-	"vmsbridge/storage/stills/index"
-	"vmsbridge/storage/stills/segment"
 )
 
 // Reason is why there is no still.
@@ -61,22 +58,4 @@ func (e *NoneError) Error() string {
 		return s + "it was dropped, to make room or for its age; the oldest kept is of " + e.Oldest.Format(userTime)
 	}
 	return s + fmt.Sprintf("the stills kept are of %s to %s", e.Oldest.Format(userTime), e.Newest.Format(userTime))
-}
-
-// newNone says why a question of key has no answer.
-func newNone(key segment.Key, a *index.Absence) *NoneError {
-	e := &NoneError{Camera: key.Camera, Kind: key.Kind, Reason: ReasonNothing}
-	if a.Kept {
-		e.Oldest, e.Newest = segment.Time(a.Oldest), segment.Time(a.Newest)
-	}
-	switch {
-	case a.Gap != nil:
-		gap := newGap(*a.Gap)
-		e.Gap, e.Reason = &gap, ReasonOffline
-	case a.Pruned:
-		e.Reason = ReasonPruned
-	case !a.Kept:
-		e.Reason = ReasonNever
-	}
-	return e
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs/vfstest"
 )
@@ -253,7 +252,7 @@ func (o *ordeal) end(t *testing.T, n int) {
 		next := Still{"calm", Main, epoch.Add(1000 * day), picture(1, 5000)}
 		require.NoError(t, r.Append(next), o.what())
 		require.NoError(t, r.Close(), o.what())
-		rep, err := repair.Check(disk, ordealDir)
+		rep, err := check(disk, ordealDir)
 		require.NoError(t, err)
 		if !rep.Clean() {
 			// A new segment of which nothing whole arrived, and not its ends either, is not Open's

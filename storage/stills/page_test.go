@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/storage/vfs/vfstest"
@@ -74,7 +73,7 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	}
 	require.Less(t, float64(r.Stats().WrittenBytes), 1.02*float64(bytes))
 	require.NoError(t, r.Close())
-	rep, err := repair.Check(disk, "/stills")
+	rep, err := check(disk, "/stills")
 	require.NoError(t, err)
 	require.True(t, rep.Clean(), rep.Problems)
 

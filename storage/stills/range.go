@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -41,7 +40,7 @@ func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list
 		if i >= limit && f.Time != all[i-1].Time {
 			return list, true, nil
 		}
-		size, err := r.size(f.Location)
+		size, err := r.size(f.location)
 		if err != nil {
 			continue // it was dropped since, or is damaged
 		}
@@ -51,7 +50,7 @@ func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list
 }
 
 // size is a still's; the index does not have that of a very large one.
-func (r *Ring) size(l index.Location) (int, error) {
+func (r *Ring) size(l location) (int, error) {
 	if l.Entry.Size > 0 {
 		return int(l.Entry.Size), nil
 	}

@@ -2,8 +2,6 @@ package stills
 
 import (
 	"fmt"
-
-	"vmsbridge/storage/stills/repair"
 )
 
 // Repair puts the ring in dir in order, so that Check finds nothing wrong, and says in
@@ -30,11 +28,11 @@ func Repair(dir string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	before, err := repair.Check(opts.FS, dir) // before anything is changed
+	before, err := check(opts.FS, dir) // before anything is changed
 	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	m := repair.New(opts.FS, dir)
+	m := newMender(opts.FS, dir)
 	wrecks, err := m.InPlace()
 	if err == nil {
 		err = m.List(wrecks, before)
@@ -48,7 +46,7 @@ func Repair(dir string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{Repairs: m.Done}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	rep, err := repair.Check(opts.FS, dir)
+	rep, err := check(opts.FS, dir)
 	rep.Repairs = m.Done
 	return rep, err
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
@@ -40,7 +39,7 @@ type Ring struct {
 	names    names
 	closed   bool
 
-	index   *index.Index     // it has a lock of its own, taken after appendMu
+	index   *index           // it has a lock of its own, taken after appendMu
 	files   *segment.Handles // those read last
 	clock   Clock
 	wear    wearMeter
@@ -68,7 +67,7 @@ func Open(dir string, opts Options) (*Ring, error) {
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
 		lanes: [segment.Lanes]*lane{{id: segment.Quiet}, {id: segment.Loud}},
 		share: newAccounts(opts.MaxBytes, opts.SegmentBytes, opts.Cameras),
-		index: index.New(), files: segment.NewHandles(opts.FS), clock: opts.Clock,
+		index: newIndex(), files: segment.NewHandles(opts.FS), clock: opts.Clock,
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {

@@ -3,13 +3,12 @@ package stills
 import (
 	"slices"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 )
 
 // salvage copies the stills of wrecks into the ring, where it lacks them, and moves the wrecks
 // aside.
-func salvage(m *repair.Mender, dir string, o Options, wrecks []*segment.Found) error {
+func salvage(m *mender, dir string, o Options, wrecks []*segment.Found) error {
 	o.MaxBytes, o.MinFree, o.MaxAge, o.Registerer = 1<<62, -1, 0, nil
 	for _, l := range wrecks {
 		if err := m.Hide(l); err != nil {
@@ -44,7 +43,7 @@ func salvage(m *repair.Mender, dir string, o Options, wrecks []*segment.Found) e
 }
 
 // copyStills appends a wreck's stills and gaps to the ring.
-func copyStills(m *repair.Mender, r *Ring, l *segment.Found) (copied, had int, err error) {
+func copyStills(m *mender, r *Ring, l *segment.Found) (copied, had int, err error) {
 	err = m.Read(l, func(h segment.Record, camera, body []byte) error {
 		k := segment.Key{Camera: string(camera), Kind: h.Kind}
 		switch {

@@ -83,10 +83,6 @@ func (r *Ring) Stats() Stats {
 		}
 	}
 	s.DeviceLifetime = lifetime(s.Endurance, s.WrittenPerDay)
-	n := r.index.Count()
-	s.Stills, s.Series, s.Gaps = n.Stills, n.Series, n.Gaps
-	if n.Series > 0 {
-		s.Oldest, s.Newest = segment.Time(n.Oldest), segment.Time(n.Newest)
-	}
+	r.index.Count(&s)
 	return s
 }

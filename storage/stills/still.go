@@ -3,7 +3,6 @@ package stills
 import (
 	"time"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -26,19 +25,6 @@ const (
 
 // ParseKind reads "preview" or "main".
 func ParseKind(s string) (Kind, error) { return segment.ParseKind(s) }
-
-// Op is how a still's time must relate to the time asked for. Of those that do, the nearest is
-// meant.
-type Op = index.Op
-
-// The operators.
-const (
-	Before     = index.Before     // the newest still strictly before
-	AtOrBefore = index.AtOrBefore // the newest still not after
-	At         = index.At         // the still of exactly this nanosecond
-	AtOrAfter  = index.AtOrAfter  // the oldest still not before
-	After      = index.After      // the oldest still strictly after
-)
 
 // ErrInvalid is wrapped by the errors for arguments that can never be stored or found.
 var ErrInvalid = segment.ErrInvalid

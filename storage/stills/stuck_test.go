@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/repair"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/storage/vfs/vfstest"
@@ -130,7 +129,7 @@ func TestSegmentThatCannotBeOpened(t *testing.T) {
 			opts, begin := refusing(vfstest.OpOpen, errno, number)
 			begin()
 			for range 2 {
-				rep, err := repair.Check(opts.FS, dir)
+				rep, err := check(opts.FS, dir)
 				require.NoError(t, err)
 				require.Len(t, rep.Problems, 1)
 				require.Contains(t, rep.Problems[0].String(), segment.SegmentName(number)+": segment cannot be opened")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/stills/index"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -50,7 +49,7 @@ func TestVeryLargeStill(t *testing.T) {
 	dir := memDir(t)
 	opts := Options{MaxBytes: 256 << 20, SegmentBytes: 32 << 20, MinFree: -1}
 	r := open(t, dir, opts)
-	large, little := still("cam", Main, 0, index.MaxSize+5), still("cam", Main, time.Second, 100)
+	large, little := still("cam", Main, 0, maxSize+5), still("cam", Main, time.Second, 100)
 	require.NoError(t, r.Append(large))
 	require.NoError(t, r.Append(little))
 	endSegment(r)
@@ -60,5 +59,5 @@ func TestVeryLargeStill(t *testing.T) {
 	requireStill(t, r, little, After, large.Time)
 	frames, _, err := r.Range("cam", Main, large.Time, little.Time, 0)
 	require.NoError(t, err)
-	require.Equal(t, []int{index.MaxSize + 5, 100}, []int{frames[0].Size, frames[1].Size})
+	require.Equal(t, []int{maxSize + 5, 100}, []int{frames[0].Size, frames[1].Size})
 }

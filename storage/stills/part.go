@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"sort"
@@ -19,14 +19,14 @@ const (
 	// maxSpan is what the times of a part may differ by, 19.5 hours; a series that goes on for
 	// longer within a segment has several.
 	maxSpan = 1 << (32 + timeHigh)
-	// MaxSize is the largest JPEG whose size is known without reading its record: 8 MiB.
-	MaxSize = 1 << (sizeLow + 32 - placeBits)
+	// maxSize is the largest JPEG whose size is known without reading its record: 8 MiB.
+	maxSize = 1 << (sizeLow + 32 - placeBits)
 )
 
 // part is a full segment's stills of a series, all of them or a stretch: seg.list[lo:hi], sorted,
 // never empty.
 type part struct {
-	seg      *Segment
+	seg      *member
 	lo, hi   uint32
 	min, max int64 // times of the first and the last still
 }
@@ -39,7 +39,7 @@ func pack(list []segment.Entry, into []spot) []spot {
 			break
 		}
 		size := e.Size
-		if size >= MaxSize {
+		if size >= maxSize {
 			size = 0
 		}
 		into = append(into, newSpot(after, e.Place, size))

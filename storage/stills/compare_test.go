@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"testing"
@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 			for _, damaged := range []bool{false, true} {
 				x := records.Listing(0, 0)
 				c.change(x)
-				problems := Compare("x", x, records, damaged)
+				problems := compare("x", x, records, damaged)
 				if c.want == "" || damaged && !c.damaged {
 					require.Empty(t, problems)
 					continue

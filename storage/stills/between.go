@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"cmp"
@@ -7,15 +7,15 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// Hit is where a still of a kind is.
-type Hit struct {
-	Location
+// hit is where a still of a kind is.
+type hit struct {
+	location
 	Kind segment.Kind
 }
 
 // Between is the camera's stills of those kinds from lo to hi, in order of time, and no more than
 // limit of each kind.
-func (x *Index) Between(camera string, kinds []segment.Kind, lo, hi int64, limit int) (all []Hit) {
+func (x *index) Between(camera string, kinds []segment.Kind, lo, hi int64, limit int) (all []hit) {
 	x.mu.RLock()
 	for _, kind := range kinds {
 		s := x.series[segment.Key{Camera: camera, Kind: kind}]
@@ -23,18 +23,18 @@ func (x *Index) Between(camera string, kinds []segment.Kind, lo, hi int64, limit
 			continue
 		}
 		for _, l := range s.between(lo, hi, limit) {
-			all = append(all, Hit{l, kind})
+			all = append(all, hit{l, kind})
 		}
 	}
 	x.mu.RUnlock()
-	slices.SortStableFunc(all, func(a, b Hit) int { return cmp.Compare(a.Time, b.Time) })
+	slices.SortStableFunc(all, func(a, b hit) int { return cmp.Compare(a.Time, b.Time) })
 	return all
 }
 
 // cursor walks over a series' stills of one segment. The index' lock is held.
 type cursor struct {
 	segment.Entry // where it is
-	seg           *Segment
+	seg           *member
 	n             int // of the entry
 	len           int // how many there are
 	at            func(n int) segment.Entry
@@ -42,9 +42,9 @@ type cursor struct {
 
 // between are the first limit stills from lo to hi, in order of time. Of several of one time, the
 // newest segment's counts.
-func (s *series) between(lo, hi int64, limit int) (list []Location) {
+func (s *series) between(lo, hi int64, limit int) (list []location) {
 	var next []cursor // a heap: the one with the earliest still first, and of those the newest segment
-	add := func(seg *Segment, n, len int, at func(int) segment.Entry) {
+	add := func(seg *member, n, len int, at func(int) segment.Entry) {
 		if n < len && at(n).Time <= hi {
 			next = append(next, cursor{at(n), seg, n, len, at})
 		}
@@ -65,7 +65,7 @@ func (s *series) between(lo, hi int64, limit int) (list []Location) {
 	for len(next) > 0 && len(list) < limit {
 		c := &next[0]
 		if len(list) == 0 || list[len(list)-1].Time != c.Time {
-			list = append(list, Location{c.seg, c.Entry, c.seg.Shift})
+			list = append(list, location{c.seg, c.Entry, c.seg.Shift})
 		}
 		if c.n++; c.n < c.len {
 			c.Entry = c.at(c.n)

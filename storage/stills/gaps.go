@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ func (g gapNote) note(camera string) segment.Note {
 }
 
 // noteLocked takes a note of the segment of that number into the index.
-func (x *Index) noteLocked(n segment.Note, number uint64) {
+func (x *index) noteLocked(n segment.Note, number uint64) {
 	switch n.Type {
 	case segment.TypeGap:
 		list := x.gaps[n.Camera]
@@ -46,7 +46,7 @@ func (x *Index) noteLocked(n segment.Note, number uint64) {
 	}
 }
 
-func (x *Index) dropGapsLocked(number uint64) {
+func (x *index) dropGapsLocked(number uint64) {
 	for camera, list := range x.gaps {
 		list = slices.DeleteFunc(list, func(g gapNote) bool { return g.segment == number })
 		if len(list) == 0 {
@@ -58,7 +58,7 @@ func (x *Index) dropGapsLocked(number uint64) {
 }
 
 // Gaps is the camera's gaps that touch the time from lo to hi, in order.
-func (x *Index) Gaps(camera string, lo, hi int64) (list []segment.Note) {
+func (x *index) Gaps(camera string, lo, hi int64) (list []segment.Note) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, g := range x.gaps[camera] {
@@ -70,7 +70,7 @@ func (x *Index) Gaps(camera string, lo, hi int64) (list []segment.Note) {
 }
 
 // GapSince says whether a gap of the camera is known that began then or later.
-func (x *Index) GapSince(camera string, from int64) bool {
+func (x *index) GapSince(camera string, from int64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	list := x.gaps[camera]
@@ -78,12 +78,12 @@ func (x *Index) GapSince(camera string, from int64) bool {
 }
 
 // gapAtLocked is the gap that covers t, the latest if several do.
-func (x *Index) gapAtLocked(camera string, t int64) *segment.Note {
+func (x *index) gapAtLocked(camera string, t int64) *Gap {
 	list := x.gaps[camera]
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].covers(t) {
-			n := list[i].note(camera)
-			return &n
+			gap := newGap(list[i].note(camera))
+			return &gap
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"errors"
@@ -10,25 +10,25 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Mender is a repair under way. It is for one goroutine.
-type Mender struct {
+// mender is a repair under way. It is for one goroutine.
+type mender struct {
 	fs   vfs.FS
 	dir  string
 	Done []string // a sentence for each thing that was done
 }
 
-// New begins a repair of the ring in dir.
-func New(fs vfs.FS, dir string) *Mender { return &Mender{fs: fs, dir: dir} }
+// newMender begins a repair of the ring in dir.
+func newMender(fs vfs.FS, dir string) *mender { return &mender{fs: fs, dir: dir} }
 
 // say notes what was done.
-func (m *Mender) say(format string, args ...any) {
+func (m *mender) say(format string, args ...any) {
 	m.Done = append(m.Done, fmt.Sprintf(format, args...))
 }
 
 // InPlace mends what can be mended in its place, and moves aside what is no file of the ring. It
 // returns the wrecks: segments whose stills must be copied. It locks the ring meanwhile. The error
 // is that of a device that refuses to write; it can be called again.
-func (m *Mender) InPlace() (wrecks []*segment.Found, err error) {
+func (m *mender) InPlace() (wrecks []*segment.Found, err error) {
 	lock, err := m.fs.Lock(filepath.Join(m.dir, segment.LockName))
 	if err != nil {
 		return nil, fmt.Errorf("%w: stop vmsbridge first", err)
@@ -39,7 +39,7 @@ func (m *Mender) InPlace() (wrecks []*segment.Found, err error) {
 
 // segments looks at each file, and mends what can be mended in its place. It returns those whose
 // stills must be copied.
-func (m *Mender) segments() (wrecks []*segment.Found, err error) {
+func (m *mender) segments() (wrecks []*segment.Found, err error) {
 	list, err := m.fs.List(m.dir)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (m *Mender) segments() (wrecks []*segment.Found, err error) {
 				if err := m.aside(e.Name, e.Name); err != nil {
 					return nil, err
 				}
-				m.say("%s is no file of the ring: moved to the folder %s", e.Name, asideName)
+				m.say("%s is no file of the ring: moved to the folder %s", e.Name, asides)
 			}
 			continue
 		}

@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 )
 
 // mend puts the ends, the damaged stretches and the index of a segment in order.
-func (m *Mender) mend(l *segment.Found, sealed bool) error {
+func (m *mender) mend(l *segment.Found, sealed bool) error {
 	f, err := m.fs.Open(l.Path, true)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (m *Mender) mend(l *segment.Found, sealed bool) error {
 		if err := m.keep(f, b, fmt.Sprintf("%s.%d", name, b.From)); err != nil {
 			return err
 		}
-		m.say("%s: %d damaged bytes at %d copied to the folder %s and marked", name, b.To-b.From, b.From, asideName)
+		m.say("%s: %d damaged bytes at %d copied to the folder %s and marked", name, b.To-b.From, b.From, asides)
 	}
 	if err := segment.Heal(f, l.Salt, l.Scan.Bad); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (m *Mender) mend(l *segment.Found, sealed bool) error {
 	stored, indexErr := segment.NewReader(m.fs, m.dir).ReadIndex(f, l.Block)
 	wrong := false
 	if indexErr == nil && l.Block.Sealed() {
-		wrong = len(Compare(l.Path, stored, l.Draft, false)) > 0
+		wrong = len(compare(l.Path, stored, l.Draft, false)) > 0
 	}
 	if sealed && (!l.Block.Sealed() || indexErr != nil || wrong) {
 		changed = true

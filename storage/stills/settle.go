@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 
 // Settle moves the times of a segment of an era by shift, and those of its draft d if it is being
 // written; else d is nil.
-func (x *Index) Settle(seg *Segment, d *segment.Draft, shift int64) {
+func (x *index) Settle(seg *member, d *segment.Draft, shift int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	seg.Era, seg.Shift = 0, seg.Shift+shift
@@ -40,7 +40,7 @@ func (x *Index) Settle(seg *Segment, d *segment.Draft, shift int64) {
 }
 
 // Settled ends a series of calls of Settle: the segments may follow each other in time now.
-func (x *Index) Settled() {
+func (x *index) Settled() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.series {
@@ -49,7 +49,7 @@ func (x *Index) Settled() {
 }
 
 // EraExtent is the time of the oldest and the newest still of an era, and whether there is any.
-func (x *Index) EraExtent(era uint32) (lo, hi int64, ok bool) {
+func (x *index) EraExtent(era uint32) (lo, hi int64, ok bool) {
 	lo, hi = int64(math.MaxInt64), int64(math.MinInt64)
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// Index is which stills and gaps there are, and where. It is safe for concurrent use, and waits for
+// index is which stills and gaps there are, and where. It is safe for concurrent use, and waits for
 // nothing but itself: no lock of it is ever held across a call to the file system.
-type Index struct {
+type index struct {
 	mu      sync.RWMutex
 	series  map[segment.Key]*series
 	loading loading
@@ -18,17 +18,9 @@ type Index struct {
 	round   bool                   // segments were dropped, now or earlier
 }
 
-// New is an empty index.
-func New() *Index {
-	return &Index{series: map[segment.Key]*series{}, gaps: map[string][]gapNote{}, marks: map[segment.Key]uint64{}}
-}
-
-// Segment is a segment as the index has it. Its File's Era and Shift are changed by Settle only,
-// under the index' lock; who reads them without keeps Settle from running.
-type Segment struct {
-	segment.File
-	list []spot // the full segment's stills, series after series; the parts point into it
-	gone bool   // it left the index
+// newIndex is an empty index.
+func newIndex() *index {
+	return &index{series: map[segment.Key]*series{}, gaps: map[string][]gapNote{}, marks: map[segment.Key]uint64{}}
 }
 
 // loading is how many segments Open has looked at, and of how many.
@@ -47,21 +39,21 @@ func (l loading) expect(n int) int {
 
 // Loads says how many of all segments the index has been told of, while it is being filled; 0 of 0
 // is the end of that.
-func (x *Index) Loads(done, all int) {
+func (x *index) Loads(done, all int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.loading = loading{done, all}
 }
 
 // WentRound says that segments were dropped before this index was made.
-func (x *Index) WentRound() {
+func (x *index) WentRound() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.round = true
 }
 
 // Add takes a still of the segment that is being written: into its draft d, too.
-func (x *Index) Add(seg *Segment, d *segment.Draft, key segment.Key, e segment.Entry) {
+func (x *index) Add(seg *member, d *segment.Draft, key segment.Key, e segment.Entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d.Add(key, e)
@@ -70,7 +62,7 @@ func (x *Index) Add(seg *Segment, d *segment.Draft, key segment.Key, e segment.E
 }
 
 // AddNote takes a note of the segment that is being written: into its draft d, too.
-func (x *Index) AddNote(seg *Segment, d *segment.Draft, n segment.Note) {
+func (x *index) AddNote(seg *member, d *segment.Draft, n segment.Note) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	d.AddNote(n)
@@ -78,7 +70,7 @@ func (x *Index) AddNote(seg *Segment, d *segment.Draft, n segment.Note) {
 }
 
 // GoOn takes a segment that was found and goes on being written, with what its draft has.
-func (x *Index) GoOn(seg *Segment, d *segment.Draft) {
+func (x *index) GoOn(seg *member, d *segment.Draft) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k, e := range d.Series {
@@ -90,7 +82,7 @@ func (x *Index) GoOn(seg *Segment, d *segment.Draft) {
 }
 
 // Adopt takes a full segment that was found, notes and stills. It keeps nothing of l.
-func (x *Index) Adopt(seg *Segment, l *segment.Listing) {
+func (x *index) Adopt(seg *member, l *segment.Listing) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, n := range l.Notes {
@@ -101,13 +93,13 @@ func (x *Index) Adopt(seg *Segment, l *segment.Listing) {
 
 // Install gives a full segment's listing to the series, packed; it keeps nothing of it. What they
 // had of the segment while it was written is given up.
-func (x *Index) Install(seg *Segment, l *segment.Listing) {
+func (x *index) Install(seg *member, l *segment.Listing) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.installLocked(seg, l)
 }
 
-func (x *Index) installLocked(seg *Segment, l *segment.Listing) {
+func (x *index) installLocked(seg *member, l *segment.Listing) {
 	seg.list = make([]spot, 0, len(l.List))
 	for _, run := range l.Runs {
 		s := x.seriesLocked(run.Key)
@@ -127,7 +119,7 @@ func (x *Index) installLocked(seg *Segment, l *segment.Listing) {
 }
 
 // partLocked puts a part in its place among those of its series.
-func (x *Index) partLocked(s *series, p part) {
+func (x *index) partLocked(s *series, p part) {
 	at := len(s.parts)
 	for at > 0 && s.parts[at-1].seg.Number > p.seg.Number {
 		at--
@@ -139,7 +131,7 @@ func (x *Index) partLocked(s *series, p part) {
 	s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
 }
 
-func (x *Index) seriesLocked(k segment.Key) *series {
+func (x *index) seriesLocked(k segment.Key) *series {
 	s := x.series[k]
 	if s == nil {
 		s = &series{}
@@ -149,7 +141,7 @@ func (x *Index) seriesLocked(k segment.Key) *series {
 }
 
 // Forget takes a damaged still out.
-func (x *Index) Forget(key segment.Key, loc Location) {
+func (x *index) Forget(key segment.Key, loc location) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s := x.series[key]; s != nil {
@@ -160,7 +152,7 @@ func (x *Index) Forget(key segment.Key, loc Location) {
 // Drop takes a segment's stills and notes out. A series that loses its last still is owed a note,
 // so that it can still be told pruned from never recorded; and so is a gap that lasts. No more than
 // most of those are returned, to be added with a segment of which they are.
-func (x *Index) Drop(seg *Segment, most int) (owed []segment.Note) {
+func (x *index) Drop(seg *member, most int) (owed []segment.Note) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.round = true

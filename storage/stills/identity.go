@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"path/filepath"
@@ -8,7 +8,7 @@ import (
 )
 
 // identify says what a segment is, and gives it its own name back where that is free.
-func (m *Mender) identify(e vfs.Entry, number uint64, taken map[uint64]bool) (*segment.Found, error) {
+func (m *mender) identify(e vfs.Entry, number uint64, taken map[uint64]bool) (*segment.Found, error) {
 	l := segment.NewFound(m.dir, e, number)
 	f, err := m.fs.Open(l.Path, false)
 	if segment.Exhausted(err) {

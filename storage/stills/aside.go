@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"bytes"
@@ -12,11 +12,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// asideName is the folder, in the ring's, of what Repair took out of the way.
-const asideName = Asides
-
 // aside moves a file of the ring's folder out of the way, under the name as, or one like it.
-func (m *Mender) aside(name, as string) error {
+func (m *mender) aside(name, as string) error {
 	to, err := m.free(as)
 	if err != nil {
 		return err
@@ -28,8 +25,8 @@ func (m *Mender) aside(name, as string) error {
 }
 
 // free is a path in the folder aside where nothing is.
-func (m *Mender) free(name string) (string, error) {
-	dir := filepath.Join(m.dir, asideName)
+func (m *mender) free(name string) (string, error) {
+	dir := filepath.Join(m.dir, asides)
 	if err := m.fs.MakeDir(dir); err != nil {
 		return "", err
 	}
@@ -45,7 +42,7 @@ func (m *Mender) free(name string) (string, error) {
 }
 
 // keep copies a stretch of a segment aside, if there is anything in it.
-func (m *Mender) keep(f io.ReaderAt, b segment.Span, name string) error {
+func (m *mender) keep(f io.ReaderAt, b segment.Span, name string) error {
 	p := make([]byte, b.To-b.From)
 	if _, err := f.ReadAt(p, int64(b.From)); err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 
 // List writes the list of segments anew, with those that are there, but for the wrecks, so that
 // Check misses no others. lost are those that it missed so far, which cannot be had back.
-func (m *Mender) List(wrecks []*segment.Found, before Report) error {
+func (m *mender) List(wrecks []*segment.Found, before Report) error {
 	old, err := segment.ReadManifest(m.fs, m.dir)
 	if err != nil {
 		m.say("%s was damaged: written anew", segment.ManifestName)

@@ -1,10 +1,10 @@
-package repair
+package stills
 
 import "vmsbridge/storage/stills/segment"
 
-// Compare looks for differences between a segment's index and its records. Of a segment with
+// compare looks for differences between a segment's index and its records. Of a segment with
 // damage, the index may well list more.
-func Compare(path string, stored *segment.Listing, found *segment.Draft, damaged bool) []Problem {
+func compare(path string, stored *segment.Listing, found *segment.Draft, damaged bool) []Problem {
 	var r Report
 	listed := map[segment.Key][]segment.Entry{}
 	for _, run := range stored.Runs {

@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func drawEntries(t *rapid.T) (list []segment.Entry) {
 	for i := range rapid.IntRange(1, 40).Draw(t, "stills") {
 		place := rapid.Uint32Range(segment.BlockBytes/segment.Align, segment.MaxSegmentBytes/segment.Align-1).Draw(t,
 			"place") * segment.Align
-		size := rapid.OneOf(rapid.Uint32Range(0, 100_000), rapid.Uint32Range(0, MaxSize-1)).Draw(t, "size")
+		size := rapid.OneOf(rapid.Uint32Range(0, 100_000), rapid.Uint32Range(0, maxSize-1)).Draw(t, "size")
 		list = append(list, segment.Entry{Time: at, Place: place, Size: size})
 		step := rapid.OneOf(rapid.Int64Range(1, 5), rapid.Int64Range(1, 1e10), rapid.Int64Range(maxSpan-3, maxSpan+3),
 			rapid.Int64Range(1, math.MaxInt64/2))
@@ -38,8 +38,8 @@ func TestPartsAreWhatWasPacked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawEntries(t)
 		key := segment.Key{Camera: "cam", Kind: segment.Main}
-		x := New()
-		seg := &Segment{File: segment.File{Number: 1}}
+		x := newIndex()
+		seg := &member{File: segment.File{Number: 1}}
 		x.Install(seg, &segment.Listing{Runs: []segment.Run{{Key: key, Lo: 0, Hi: uint32(len(list))}}, List: list})
 		s := x.series[key]
 		require.Len(t, seg.list, len(list))
@@ -72,7 +72,7 @@ func TestPartsAreWhatWasPacked(t *testing.T) {
 		compare()
 		for len(list) > 1 {
 			n := rapid.IntRange(0, len(list)-1).Draw(t, "gone")
-			s.forget(Location{Seg: seg, Entry: list[n]})
+			s.forget(location{Seg: seg, Entry: list[n]})
 			list = slices.Delete(list, n, n+1)
 			compare()
 		}

@@ -1,4 +1,4 @@
-package repair
+package stills
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ const (
 	// flushed is how long after a still was taken it is on the device, at the latest, with some to
 	// spare.
 	flushed = 30 * time.Second
-	// written is how long after a segment was full its index is on the device, at the latest: it is
-	// not flushed, for it can be made anew.
+	// written is how long after a segment was full its index is on the device, at the latest: it
+	// is not flushed, for it can be made anew.
 	written = 2 * time.Minute
 )
 
-// Asides is the folder, in the ring's, of what Repair took out of the way.
-const Asides = "aside"
+// asides is the folder, in the ring's, of what Repair took out of the way.
+const asides = "aside"
 
 // present is what judge needs to know of a segment.
 type present struct {
@@ -67,9 +67,9 @@ func (r *Report) judge(list []present) {
 	}
 }
 
-// Missed is the numbers of the segments that a manifest names, that are not there, under their names
-// or by what they say, and that were not dropped.
-func Missed(m segment.Manifest, there, dropped []uint64) (numbers []uint64) {
+// missed is the numbers of the segments that a manifest names, that are not there, under their
+// names or by what they say, and that were not dropped.
+func missed(m segment.Manifest, there, dropped []uint64) (numbers []uint64) {
 	known := map[uint64]bool{}
 	for _, n := range slices.Concat(there, dropped, m.Lost) {
 		known[n] = true

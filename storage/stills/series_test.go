@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"fmt"
@@ -14,16 +14,16 @@ import (
 // TestFindLooksIntoOnePart gives the answers of looking into all of them, as long as the parts
 // follow each other; and notices when they do not, and when they do again.
 func TestFindLooksIntoOnePart(t *testing.T) {
-	x := New()
+	x := newIndex()
 	key := segment.Key{Camera: "cam", Kind: segment.Preview}
 	rng := rand.New(rand.NewPCG(1, 9))
-	var segments []*Segment
+	var segments []*member
 	install := func(times ...int64) {
 		l := &segment.Listing{Runs: []segment.Run{{Key: key, Lo: 0, Hi: uint32(len(times))}}}
 		for i, at := range times {
 			l.List = append(l.List, segment.Entry{Time: at, Place: uint32(i+8) * segment.Align})
 		}
-		segments = append(segments, &Segment{File: segment.File{Number: uint64(len(segments) + 1)}})
+		segments = append(segments, &member{File: segment.File{Number: uint64(len(segments) + 1)}})
 		x.Install(segments[len(segments)-1], l)
 	}
 	at := int64(0)
@@ -55,7 +55,7 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	compare()
 	s.drop(segments[0])
 	s.drop(segments[7])
-	s.forget(Location{Seg: segments[9],
+	s.forget(location{Seg: segments[9],
 		Entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].entry(0)})
 	require.False(t, s.mixed)
 	compare()

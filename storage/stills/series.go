@@ -1,4 +1,4 @@
-package index
+package stills
 
 import (
 	"cmp"
@@ -20,13 +20,13 @@ type series struct {
 
 // tail is a series' stills in a segment that is being written; entries is nil if it has none.
 type tail struct {
-	seg *Segment
+	seg *member
 	*segment.Entries
 }
 
-// Location is where a still is.
-type Location struct {
-	Seg *Segment
+// location is where a still is.
+type location struct {
+	Seg *member
 	segment.Entry
 	Shift int64 // of its segment, when it was located
 }
@@ -36,7 +36,7 @@ type Location struct {
 // segments that is some microseconds. Else it is one part. Of several stills of one time, the one
 // in the newest segment counts (see the ring's order), so that one comes first and another must be
 // better. Nothing is looked for in the segments of but.
-func (s *series) find(op Op, t int64, but ...*Segment) (best Location, ok bool) {
+func (s *series) find(op Op, t int64, but ...*member) (best location, ok bool) {
 	better := func(at int64) bool {
 		switch {
 		case !ok:
@@ -67,7 +67,7 @@ func (s *series) find(op Op, t int64, but ...*Segment) (best Location, ok bool) 
 	}
 	if from >= 0 {
 		p := &s.parts[from]
-		best = Location{p.seg, p.entry(place), p.seg.Shift}
+		best = location{p.seg, p.entry(place), p.seg.Shift}
 	}
 	for _, tail := range s.tails {
 		if tail.Entries == nil || slices.Contains(but, tail.seg) {
@@ -78,7 +78,7 @@ func (s *series) find(op Op, t int64, but ...*Segment) (best Location, ok bool) 
 			continue
 		}
 		if at := tail.List[n].Time; better(at) || at == best.Time && tail.seg.Number > best.Seg.Number {
-			best, ok = Location{tail.seg, tail.List[n], tail.seg.Shift}, true
+			best, ok = location{tail.seg, tail.List[n], tail.seg.Shift}, true
 		}
 	}
 	return best, ok
@@ -141,7 +141,7 @@ func (s *series) later(t int64, number uint64) bool {
 }
 
 // forget takes a damaged still out.
-func (s *series) forget(l Location) {
+func (s *series) forget(l location) {
 	for _, tail := range s.tails {
 		if tail.Entries != nil && tail.seg == l.Seg {
 			if i, found := segment.Search(tail.List, l.Time); found && tail.List[i].Place == l.Place {
@@ -169,7 +169,7 @@ func (s *series) forget(l Location) {
 }
 
 // drop takes a segment's parts out, and says whether there were any.
-func (s *series) drop(seg *Segment) bool {
+func (s *series) drop(seg *member) bool {
 	i, found := slices.BinarySearchFunc(s.parts, seg.Number, func(p part, n uint64) int {
 		return cmp.Compare(p.seg.Number, n)
 	})
