@@ -1,7 +1,8 @@
 // Package cli is what the command lines of the programs have in common: help for a program, a
 // group of commands or a command; --version; exit codes; durations in days; tables and JSON;
-// progress on a terminal. The programs describe their commands as kong reads them, and cmd/manual
-// makes manual pages and completions of the same description.
+// progress on a terminal; how signals stop what runs for long. The programs describe their commands
+// as kong reads them, and the manual pages and completions that packages ship are made of the same
+// description, so that neither can say anything that the program does not.
 //
 //	p := cli.Program{Name: "tool", Version: "1.2.0", Out: os.Stdout, Err: os.Stderr}
 //	os.Exit(p.Run(&commands, os.Args[1:]))
@@ -18,7 +19,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"vmsbridge/cmd/manual"
 	"vmsbridge/configs"
 )
 
@@ -90,7 +90,7 @@ func (completionCommand) Help() string {
 
 // Run prints the completion.
 func (c completionCommand) Run(app *kong.Kong) error {
-	return manual.Completion(app.Stdout, c.Shell, app.Model.Node)
+	return completion(app.Stdout, c.Shell, app.Model.Node)
 }
 
 // Run runs one command line against its description and returns the exit code.

@@ -21,7 +21,6 @@ import (
 
 	"vmsbridge/agent/codec"
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
 
@@ -73,7 +72,7 @@ const (
 	exitFailed  = cli.Failed
 	exitUsage   = cli.Usage
 	exitConfig  = cli.Config
-	exitAborted = stop.Aborted
+	exitAborted = cli.Aborted
 )
 
 // program is main without the process: it runs one command line and returns the exit code.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/codec"
-	"vmsbridge/cmd/stop"
+	"vmsbridge/cmd/cli"
 )
 
 // TestMain lets the test binary be the real program, for what only a process can show: signals,
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	case "1":
 		main()
 	case "stubborn": // a bridge that takes for ever to stop
-		ctx, _ := stop.OnSignal(context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil)), os.Exit)
+		ctx, _ := cli.OnSignal(context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil)), os.Exit)
 		fmt.Fprintln(os.Stderr, "started")
 		<-ctx.Done()
 		select {}

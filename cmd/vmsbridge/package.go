@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"vmsbridge/agent/api"
-	"vmsbridge/cmd/manual"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
 
@@ -26,11 +26,11 @@ type packageCommand struct {
 func (c *packageCommand) Run(app *kong.Kong, s streams) error {
 	switch c.What {
 	case "man":
-		return manual.Page(s.out, app.Model.Node,
-			manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Env: variables,
+		return cli.ManPage(s.out, app.Model.Node,
+			cli.ManFacts{Version: c.Release, Date: c.Date, Exit: exits, Env: variables,
 				Files: files, Shown: examples, See: []string{"vmsbridge.yaml(5)", "systemctl(1)", "journalctl(1)"}})
 	case "keys":
-		return manual.Keys(s.out, s.in, "vmsbridge.yaml", manual.Facts{Version: "vmsbridge " + c.Release, Date: c.Date,
+		return cli.ManKeys(s.out, s.in, "vmsbridge.yaml", cli.ManFacts{Version: "vmsbridge " + c.Release, Date: c.Date,
 			Files: files[:2], See: []string{"vmsbridge(1)"}})
 	case "first":
 		_, err := s.out.Write(configs.First("", ""))
@@ -88,7 +88,7 @@ func sayWhere(cfg *configs.Config, addr net.Addr, logged bool, s streams) {
 const frontend = "DPKG_FRONTEND_LOCKED"
 
 // files are where a package puts what the bridge reads and writes.
-var files = []manual.Row{
+var files = []cli.ManRow{
 	{Name: defaultConfig, Use: "The configuration, see vmsbridge.yaml(5). The page adds cameras to it. Without it " +
 		"the service waits."},
 	{Name: "/etc/vmsbridge/vmsbridge.example.yaml", Use: "Every key of the configuration, explained."},
@@ -97,7 +97,7 @@ var files = []manual.Row{
 	{Name: "/usr/lib/vmsbridge", Use: "The libavcodec that comes with the bridge and is preferred to the system's."},
 }
 
-var exits = []manual.Row{
+var exits = []cli.ManRow{
 	{Name: "0", Use: "Done. status: all is well. fsck: all is in order, or is so after --repair."},
 	{Name: "1", Use: "It did not work; standard error says why and what to do."},
 	{Name: "2", Use: "replay --strict: the score is not perfect."},
@@ -108,12 +108,12 @@ var exits = []manual.Row{
 }
 
 // variables are those that stand for no flag.
-var variables = []manual.Row{
+var variables = []cli.ManRow{
 	{Name: "VMSBRIDGE_CAMERA_PASSWORD", Use: "Password of probe and discover, instead of --password-file."},
 	{Name: configs.TokenVariable, Use: "The service's token, where the configuration names none."},
 }
 
-var examples = []manual.Row{
+var examples = []cli.ManRow{
 	{Name: "sudo vmsbridge discover -u viewer --add",
 		Use: "Find the cameras of the network and write them into the configuration:"},
 	{Name: "vmsbridge probe 192.168.1.20 -u viewer", Use: "See what a camera offers, by its address alone:"},

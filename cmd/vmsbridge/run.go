@@ -17,7 +17,6 @@ import (
 	"vmsbridge/agent"
 	"vmsbridge/agent/health"
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
 
@@ -69,7 +68,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return cli.Exit(exitConfig, err)
 	}
-	ctx, stopped := stop.OnSignal(ctx, log, os.Exit)
+	ctx, stopped := cli.OnSignal(ctx, log, os.Exit)
 	defer stopped()
 	defer reloadOnSignal(ctx, a, log)()
 	defer shareProcessors(ctx)()

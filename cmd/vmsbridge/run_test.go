@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/cmd/stop"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/scripts/harness"
 )
 
@@ -78,7 +78,7 @@ func TestRunAbortsOnTheSecondSignal(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {
-	case <-time.After(stop.Same + 100*time.Millisecond):
+	case <-time.After(cli.Same + 100*time.Millisecond):
 	case <-ended:
 		t.Fatal("a signal of the same stop aborted it")
 	}

@@ -16,7 +16,6 @@ import (
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/control"
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/vmsbridge/bundle"
 	"vmsbridge/configs"
 )
 
@@ -64,7 +63,7 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 // pack writes the bundle; a part that cannot be had says why in its place.
 func (c *supportCommand) pack(ctx context.Context, to io.Writer, b site, name string, now time.Time, running bool,
 	progress *cli.Progress) error {
-	w := bundle.New(to, name, now, b.secrets())
+	w := newBundle(to, name, now, b.secrets())
 	for _, part := range c.parts(ctx, b, running) {
 		progress.Now("packing %s", part.name)
 		content, err := part.make()

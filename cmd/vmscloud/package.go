@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"vmsbridge/cmd/manual"
+	"vmsbridge/cmd/cli"
 )
 
 // packageCmd prints what the package ships beside the program.
@@ -17,17 +17,17 @@ type packageCmd struct {
 }
 
 func (c *packageCmd) Run(app *kong.Kong) error {
-	return manual.Page(os.Stdout, app.Model.Node,
-		manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Files: files,
+	return cli.ManPage(os.Stdout, app.Model.Node,
+		cli.ManFacts{Version: c.Release, Date: c.Date, Exit: exits, Files: files,
 			Shown: examples, See: []string{"vmsbridge(1)", "systemctl(1)", "journalctl(1)"}})
 }
 
-var files = []manual.Row{
+var files = []cli.ManRow{
 	{Name: "/var/lib/vmscloud", Use: "Everything that it keeps. Removing the package leaves it, purging it does not."},
 	{Name: "/etc/vmscloud/vmscloud.env", Use: "Settings of the system service, as environment variables."},
 }
 
-var exits = []manual.Row{
+var exits = []cli.ManRow{
 	{Name: "0", Use: "Done. fsck: all is in order, or is so after --repair."},
 	{Name: "1", Use: "It did not work; standard error says why and what to do."},
 	{Name: "3", Use: "fsck: something is wrong and was left."},
@@ -36,7 +36,7 @@ var exits = []manual.Row{
 	{Name: "130", Use: "Aborted by a second signal."},
 }
 
-var examples = []manual.Row{
+var examples = []cli.ManRow{
 	{Name: "sudo -u vmscloud vmscloud init --account \"My site\"", Use: "Make the account and its first user, once:"},
 	{Name: "sudo -u vmscloud vmscloud token create --kind bridge --name gate --quiet",
 		Use: "Make a token for a bridge:"},

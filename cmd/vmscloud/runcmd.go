@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	page "vmsbridge/agent/web"
-	"vmsbridge/cmd/stop"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/notify"
@@ -61,7 +61,7 @@ const drain = 3 * time.Second
 func (c runCmd) Run() error {
 	// A reader of the printed events that goes away must not end the service.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stopped := stop.OnSignal(context.Background(), c.logger(), os.Exit)
+	ctx, stopped := cli.OnSignal(context.Background(), c.logger(), os.Exit)
 	defer stopped()
 	return c.serve(ctx)
 }

@@ -13,10 +13,7 @@ import (
 
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/stop"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
-	"vmsbridge/cmd/vmsbridge/replay/truth"
-	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/configs"
 )
 
@@ -46,9 +43,9 @@ type Program struct {
 // Observer looks at a recording beside the detector.
 type Observer interface {
 	// Picture is called for each picture, with what the detector found in it.
-	Picture(p footage.Picture, s watch.Seen) error
+	Picture(p footage.Picture, s Seen) error
 	// Event is called for each span when it has ended.
-	Event(ev watch.Event)
+	Event(ev Event)
 	// Finish is called at the end, if there was a picture.
 	Finish() error
 	// Close is called once whatever happened; err is what Run is about to return, which Close may
@@ -91,7 +88,7 @@ func (c *Command) Run(ctx context.Context, p Program) error {
 	if err != nil {
 		return err
 	}
-	var labels []truth.Label
+	var labels []Label
 	if c.CSV != "" {
 		if labels, err = readLabels(c.CSV); err != nil {
 			return err
@@ -115,7 +112,7 @@ func (c *Command) Run(ctx context.Context, p Program) error {
 			show.note(err.Error())
 		}
 		if ctx.Err() != nil {
-			return &Exit{Code: stop.Aborted}
+			return &Exit{Code: cli.Aborted}
 		}
 	}
 	if code != 0 {
@@ -165,14 +162,14 @@ func listCameras(cfg *configs.Config) string {
 }
 
 // settings are the camera's, or the defaults, and whose they are in words.
-func (c *Command) settings(p Program) (watch.Settings, string, error) {
+func (c *Command) settings(p Program) (Settings, string, error) {
 	if c.Camera == "" {
 		return settingsOf(configs.CameraMotion{Motion: configs.Default().Motion}), "default settings", nil
 	}
 	file := cmp.Or(c.Config, os.Getenv("VMSBRIDGE_CONFIG"), "/etc/vmsbridge/vmsbridge.yaml")
 	cfg, err := p.Load(file)
 	if err != nil {
-		return watch.Settings{}, "", err
+		return Settings{}, "", err
 	}
 	var known []string
 	for _, cam := range cfg.Cameras {
@@ -181,11 +178,11 @@ func (c *Command) settings(p Program) (watch.Settings, string, error) {
 			return settingsOf(cam.Motion), "camera " + cam.ID, nil
 		}
 	}
-	return watch.Settings{}, "", &Exit{usage, cli.Unknown("camera", c.Camera, file, known)}
+	return Settings{}, "", &Exit{usage, cli.Unknown("camera", c.Camera, file, known)}
 }
 
-func settingsOf(m configs.CameraMotion) watch.Settings {
-	s := watch.Settings{Motion: pipeline.DetectorConfig(m), Rate: m.Rate}
+func settingsOf(m configs.CameraMotion) Settings {
+	s := Settings{Motion: pipeline.DetectorConfig(m), Rate: m.Rate}
 	if view, wanted := pipeline.TamperConfig(m); wanted {
 		s.Tamper = &view
 	}
@@ -195,13 +192,13 @@ func settingsOf(m configs.CameraMotion) watch.Settings {
 	return s
 }
 
-func readLabels(path string) ([]truth.Label, error) {
+func readLabels(path string) ([]Label, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read labels: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	return truth.Read(path, f)
+	return ReadLabels(path, f)
 }
 
 // rateNote says that --fps was of no use for a file.

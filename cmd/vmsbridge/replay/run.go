@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"vmsbridge/cmd/vmsbridge/replay/footage"
-	"vmsbridge/cmd/vmsbridge/replay/truth"
-	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/motion/rule"
 	"vmsbridge/uplink/vms"
 )
@@ -20,10 +18,10 @@ import (
 type Recording struct {
 	File     string
 	Several  bool // there are others
-	Settings watch.Settings
-	Camera   string        // whose settings, in words
-	Labels   []truth.Label // nil without
-	Watch    *watch.Watch
+	Settings Settings
+	Camera   string  // whose settings, in words
+	Labels   []Label // nil without
+	Watch    *Watch
 	Rate     float64       // as footage.Info has it
 	Size     image.Point   // of the pictures; zero before the first
 	Length   time.Duration // of what was replayed so far
@@ -35,7 +33,7 @@ type Recording struct {
 
 	begin    time.Time
 	pictures int
-	spans    []truth.Span // of the whole picture
+	spans    []Span // of the whole picture
 	events   int
 	crossed  map[string]int // by line and direction
 }
@@ -63,7 +61,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	if note := rateNote(r.File, f, r.command.FPS); note != "" {
 		r.show.note(note)
 	}
-	if r.Watch, err = watch.New(r.Settings); err != nil {
+	if r.Watch, err = NewWatch(r.Settings); err != nil {
 		return err
 	}
 	if r.program.Begin != nil {
@@ -117,7 +115,7 @@ func (r *Recording) pump(ctx context.Context, f *footage.Footage) error {
 }
 
 // found prints the spans that ended.
-func (r *Recording) found(events []watch.Event) error {
+func (r *Recording) found(events []Event) error {
 	for _, ev := range events {
 		r.events++
 		if ev.Type == vms.TypeLineCross {
@@ -127,7 +125,7 @@ func (r *Recording) found(events []watch.Event) error {
 			r.crossed[ev.Region+" "+ev.Direction]++
 		}
 		if ev.Type == vms.TypeMotion {
-			r.spans = append(r.spans, truth.Span{Start: ev.Start.Frame, End: ev.End.Frame})
+			r.spans = append(r.spans, Span{Start: ev.Start.Frame, End: ev.End.Frame})
 		}
 		if r.observer != nil {
 			r.observer.Event(ev)
@@ -172,7 +170,7 @@ func (r *Recording) verdict(ctx context.Context) error {
 		r.show.note(fmt.Sprintf("%s has %d pictures, and the labels go on to number %d: do they belong to it?", r.File,
 			r.pictures, last.End))
 	}
-	score := truth.Rate(r.Labels, r.spans)
+	score := ScoreSpans(r.Labels, r.spans)
 	if err := r.show.score(r, score); err != nil {
 		return fmt.Errorf("print the score: %w", err)
 	}

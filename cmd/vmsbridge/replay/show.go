@@ -10,8 +10,6 @@ import (
 
 	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
-	"vmsbridge/cmd/vmsbridge/replay/truth"
-	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/motion"
 	"vmsbridge/uplink/vms"
 )
@@ -48,7 +46,7 @@ type line struct {
 }
 
 // event prints a span.
-func (p *show) event(r *Recording, ev watch.Event) error {
+func (p *show) event(r *Recording, ev Event) error {
 	p.clear()
 	if !p.json {
 		region := "-"
@@ -87,7 +85,7 @@ func Corners(boxes []motion.Box) [][4]float64 {
 }
 
 // Kind is the event's type for people, with the reason of tampering.
-func Kind(ev watch.Event) string {
+func Kind(ev Event) string {
 	name, ok := map[string]string{vms.TypeMotion: "motion", vms.TypeMotionInRegion: "region",
 		vms.TypeTamper: "tamper", vms.TypeLineCross: "line", vms.TypeIntrusion: "inside",
 		vms.TypeLoiter: "loiter"}[ev.Type]
@@ -101,7 +99,7 @@ func Kind(ev watch.Event) string {
 }
 
 // movedText is the largest share of the picture that moved; what is not about motion has none.
-func movedText(ev watch.Event) string {
+func movedText(ev Event) string {
 	if ev.Type == vms.TypeMotion || ev.Type == vms.TypeMotionInRegion {
 		return Share(ev.Share)
 	}
@@ -194,11 +192,11 @@ func (p *show) clear() { p.line.End() }
 // scoreLine is the last line of replay --json --csv.
 type scoreLine struct {
 	Type string `json:"type"` // "score"
-	truth.Score
+	Score
 }
 
 // score prints what became of each labelled motion, and the totals.
-func (p *show) score(r *Recording, s truth.Score) error {
+func (p *show) score(r *Recording, s Score) error {
 	p.clear()
 	if p.json {
 		return json.NewEncoder(p.program.Out).Encode(scoreLine{"score", s})
@@ -234,7 +232,7 @@ func (r *Recording) errorText(frames int, ok bool) string {
 	return text
 }
 
-func verdictText(v truth.Verdict) string {
+func verdictText(v Verdict) string {
 	switch {
 	case !v.Found:
 		return "missed"

@@ -82,7 +82,7 @@ func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, ot
 	luma, truth, seeds, ours, other := make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n),
 		make([]byte, n)
 	rate := c.rate
-	if rate < 3 { // as package watch tells pictures that are rare
+	if rate < 3 { // as a replay.Watch tells pictures that are rare
 		rate = 10
 	}
 	if c.told != 0 {

@@ -1,5 +1,5 @@
 // Package masks writes black-and-white pictures as PNG files, several at a time: 8-bit gray, 255
-// where something moves. It takes what package watch finds in each picture of a recording, for
+// where something moves. It takes what a replay.Watch finds in each picture of a recording, for
 // tools that compare such masks with hand-made ones:
 //
 //	s, err := masks.New("out")

@@ -1,7 +1,7 @@
 // Package footage reads recorded pictures with their times: clips of any form that the ffmpeg
 // program reads. It is the first stage of vmsbridge replay, in the place that agent/camera and
 // agent/codec have in the bridge, and hands full-size luma to
-// package watch:
+// a replay.Watch:
 //
 //	f, err := footage.Open(ctx, "yard.mp4", footage.Options{})
 //	defer f.Close()

@@ -8,7 +8,6 @@ import (
 
 	"vmsbridge/cmd/vmsbridge/replay"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
-	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/scripts/lab/masks"
 )
 
@@ -52,7 +51,7 @@ func (c *replayCommand) begin(r *replay.Recording) (*observer, error) {
 }
 
 // Picture writes the picture's mask, and takes it for the plot.
-func (o *observer) Picture(p footage.Picture, s watch.Seen) error {
+func (o *observer) Picture(p footage.Picture, s replay.Seen) error {
 	if o.set != nil {
 		if err := o.putMask(p); err != nil {
 			return err
@@ -91,7 +90,7 @@ func (o *observer) putMask(p footage.Picture) error {
 }
 
 // Event takes a span for the plot.
-func (o *observer) Event(ev watch.Event) {
+func (o *observer) Event(ev replay.Event) {
 	if o.plot != nil {
 		o.plot.event(ev)
 	}

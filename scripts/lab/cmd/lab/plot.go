@@ -13,8 +13,6 @@ import (
 	"vmsbridge/agent/codec/planar"
 	"vmsbridge/cmd/vmsbridge/replay"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
-	"vmsbridge/cmd/vmsbridge/replay/truth"
-	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/motion"
 	"vmsbridge/scripts/lab/chart"
 	"vmsbridge/uplink/vms"
@@ -31,7 +29,7 @@ type plot struct {
 	recording *replay.Recording
 	activity  chart.Activity
 	at        []time.Duration // of every picture, for the labels
-	events    []watch.Event
+	events    []replay.Event
 	view      chart.Still // the picture in which tampering was confirmed
 	sights    sights      // for the span that is, or comes, open
 	first     chart.Still // for a recording without any span
@@ -44,7 +42,7 @@ type plot struct {
 func newPlot(r *replay.Recording) *plot { return &plot{recording: r, every: 1} }
 
 // picture takes what one picture showed.
-func (p *plot) picture(pic footage.Picture, s watch.Seen) {
+func (p *plot) picture(pic footage.Picture, s replay.Seen) {
 	p.at = append(p.at, pic.At)
 	if !s.Looked {
 		return
@@ -82,7 +80,7 @@ func (p *plot) still(pic footage.Picture, boxes [][4]float64) chart.Still {
 }
 
 // event takes a span that ended, and the best picture of it.
-func (p *plot) event(ev watch.Event) {
+func (p *plot) event(ev replay.Event) {
 	p.events = append(p.events, ev)
 	switch {
 	case ev.Type == vms.TypeTamper:
@@ -97,7 +95,7 @@ func (p *plot) event(ev watch.Event) {
 }
 
 // keep keeps a still of a span: of every one, of every second when there are too many, and so on.
-func (p *plot) keep(s chart.Still, ev watch.Event, caption string) {
+func (p *plot) keep(s chart.Still, ev replay.Event, caption string) {
 	if p.spans++; s.Luma == nil || (p.spans-1)%p.every != 0 {
 		return
 	}
@@ -167,9 +165,9 @@ func (p *plot) lanes(r *replay.Recording) []chart.Lane {
 	if r.Labels != nil {
 		l := chart.Lane{Name: "labelled", Colour: chart.Indigo}
 		for _, b := range r.Labels {
-			if b.Kind != truth.Quiet && b.Start < len(p.at) {
+			if b.Kind != replay.Quiet && b.Start < len(p.at) {
 				l.Bars = append(l.Bars, chart.Bar{Start: p.at[b.Start], End: p.at[min(b.End, len(p.at)-1)],
-					Faint: b.Kind != truth.Motion})
+					Faint: b.Kind != replay.Motion})
 			}
 		}
 		lanes = append(lanes, l)

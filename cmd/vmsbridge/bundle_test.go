@@ -1,4 +1,4 @@
-package bundle
+package main
 
 import (
 	"archive/tar"
@@ -17,7 +17,7 @@ import (
 func TestABundleHoldsNoSecretInAnyForm(t *testing.T) {
 	const odd = `pä ss"w/ö%rd\`
 	var out bytes.Buffer
-	w := New(&out, "folder", time.Unix(1, 0), []string{"hunter2-token", "hunter2", "abc", odd})
+	w := newBundle(&out, "folder", time.Unix(1, 0), []string{"hunter2-token", "hunter2", "abc", odd})
 	text := "a hunter2-token b hunter2 c abc " + odd + " " + url.QueryEscape(odd) + " " + url.PathEscape(odd) + " " + base64.StdEncoding.EncodeToString([]byte(odd)) + ` {"x":"pä ss\"w/ö%rd\\"}`
 	require.NoError(t, w.Add("x/a.txt", []byte(text)))
 	require.NoError(t, w.Add("b.txt", nil))
@@ -39,12 +39,12 @@ func TestABundleHoldsNoSecretInAnyForm(t *testing.T) {
 	require.Equal(t, map[string]string{"folder/x/a.txt": `a *** b *** c abc *** *** *** *** {"x":"***"}`, "folder/b.txt": ""}, files)
 }
 
-type full struct{}
+type fullDevice struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+func (fullDevice) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestAFullDiskIsAnError(t *testing.T) {
-	w := New(full{}, "f", time.Now(), nil)
+	w := newBundle(fullDevice{}, "f", time.Now(), nil)
 	err := w.Add("a", bytes.Repeat([]byte("0123456789"), 1<<18))
 	require.ErrorContains(t, errors.Join(err, w.Close()), "no space left")
 }

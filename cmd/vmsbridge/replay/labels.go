@@ -1,20 +1,4 @@
-// Package truth compares the spans that were found in a recording with those that a person saw in
-// it. It takes a label
-// file and what package watch found:
-//
-//	labels, err := truth.Read("yard.csv", file)
-//	score := truth.Rate(labels, spans)
-//
-// A label file is a CSV table with a line of column names; lines that start with "#" are comments.
-// Needed columns are start_frame, end_frame (counted from 0, both inclusive) and kind; tol_frames
-// (by which both boundaries may be off; 0 if missing) and note are read too, others are not. Kinds
-// are
-//
-//	motion         must be found
-//	quiet          nothing may begin
-//	present_still  somebody stands there: not scored
-//	residual       shadows and the like: not scored
-package truth
+package replay
 
 import (
 	"bufio"
@@ -27,28 +11,38 @@ import (
 	"strings"
 )
 
-// Kind says what a label means.
-type Kind string
+// LabelKind says what a label means.
+type LabelKind string
 
 // The kinds of labels.
 const (
-	Motion       Kind = "motion"
-	Quiet        Kind = "quiet"
-	PresentStill Kind = "present_still"
-	Residual     Kind = "residual"
+	Motion       LabelKind = "motion"
+	Quiet        LabelKind = "quiet"
+	PresentStill LabelKind = "present_still"
+	Residual     LabelKind = "residual"
 )
 
 // Label is one labelled stretch of pictures, both ends inclusive.
 type Label struct {
 	Start, End, Tolerance int
-	Kind                  Kind
+	Kind                  LabelKind
 	Note                  string
 	Line                  int // of the file
 }
 
-// Read reads a label file; name stands in the errors, with line and column. The labels come in the
-// order of their starts.
-func Read(name string, r io.Reader) ([]Label, error) {
+// ReadLabels reads a label file; name stands in the errors, with line and column. The labels come
+// in the order of their starts.
+//
+// A label file is a CSV table with a line of column names; lines that start with "#" are comments.
+// Needed columns are start_frame, end_frame (counted from 0, both inclusive) and kind; tol_frames
+// (by which both boundaries may be off; 0 if missing) and note are read too, others are not. Kinds
+// are
+//
+//	motion         must be found
+//	quiet          nothing may begin
+//	present_still  somebody stands there: not scored
+//	residual       shadows and the like: not scored
+func ReadLabels(name string, r io.Reader) ([]Label, error) {
 	text := bufio.NewReader(r)
 	if mark, err := text.Peek(3); err == nil && string(mark) == "\ufeff" { // as spreadsheets begin their files
 		_, _ = text.Discard(len(mark))
@@ -151,7 +145,7 @@ func parse(columns map[string]int, fields []string) (l Label, wrong int, err err
 	if l.End < l.Start {
 		return l, columns["end_frame"], fmt.Errorf("it ends (%d) before it starts (%d)", l.End, l.Start)
 	}
-	l.Kind, l.Note = Kind(text("kind")), text("note")
+	l.Kind, l.Note = LabelKind(text("kind")), text("note")
 	switch l.Kind {
 	case Motion, Quiet, PresentStill, Residual:
 		return l, -1, nil

@@ -1,4 +1,4 @@
-package manual
+package cli
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Bash writes a completion for bash: commands, their commands, flags, the words that a flag may be,
+// bash writes a completion for bash: commands, their commands, flags, the words that a flag may be,
 // and files elsewhere.
-func Bash(w io.Writer, program *kong.Node) error {
+func bash(w io.Writer, program *kong.Node) error {
 	name := program.Name
 	fn := "_" + strings.ReplaceAll(name, "-", "_")
 	var b strings.Builder

@@ -1,4 +1,4 @@
-package manual
+package cli
 
 import (
 	"bufio"
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Keys writes a manual page of section 5 for a configuration file, of its reference in Markdown:
+// ManKeys writes a manual page of section 5 for a configuration file, of its reference in Markdown:
 // paragraphs, a heading for each group, and a table of four columns, key, kind, default, meaning.
-func Keys(w io.Writer, reference io.Reader, file string, f Facts) error {
+func ManKeys(w io.Writer, reference io.Reader, file string, f ManFacts) error {
 	p := &page{w: w}
 	p.put(".TH %s 5 %q %q\n", strings.ToUpper(file), f.Date.UTC().Format("2006-01-02"), f.Version)
 	p.put(".SH NAME\n%s \\- every key of the configuration\n.SH DESCRIPTION\n", roff(file))

@@ -1,4 +1,4 @@
-package manual
+package cli
 
 import (
 	"fmt"
@@ -8,22 +8,22 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion writes a completion for the shell bash, zsh or fish.
-func Completion(w io.Writer, shell string, program *kong.Node) error {
+// completion writes a completion for the shell bash, zsh or fish.
+func completion(w io.Writer, shell string, program *kong.Node) error {
 	switch shell {
 	case "bash":
-		return Bash(w, program)
+		return bash(w, program)
 	case "zsh":
-		return Zsh(w, program)
+		return zsh(w, program)
 	case "fish":
-		return Fish(w, program)
+		return fish(w, program)
 	}
 	return fmt.Errorf("there is no completion for %q: say bash, zsh or fish", shell)
 }
 
-// Zsh writes a completion for zsh, which is autoloaded under the name _PROGRAM or sourced: commands
+// zsh writes a completion for zsh, which is autoloaded under the name _PROGRAM or sourced: commands
 // and flags with their help, the words that a flag may be, and files elsewhere.
-func Zsh(w io.Writer, program *kong.Node) error {
+func zsh(w io.Writer, program *kong.Node) error {
 	name := program.Name
 	fn := "_" + strings.ReplaceAll(name, "-", "_")
 	var b strings.Builder
@@ -78,8 +78,8 @@ fi
 	return err
 }
 
-// Fish writes a completion for fish.
-func Fish(w io.Writer, program *kong.Node) error {
+// fish writes a completion for fish.
+func fish(w io.Writer, program *kong.Node) error {
 	name := program.Name
 	fn := "__fish_" + strings.ReplaceAll(name, "-", "_") + "_at"
 	var b strings.Builder

@@ -1,4 +1,4 @@
-package manual
+package cli
 
 import (
 	"bytes"
@@ -43,9 +43,11 @@ func model(t *testing.T) *kong.Node {
 func written(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, Page(&b, model(t), Facts{Version: "1.2.0", Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
-		Exit: []Row{{"0", "Done."}}, Env: []Row{{"X_OTHER", "A file."}}, Files: []Row{{"/etc/x.yaml", "Read."}},
-		Shown: []Row{{"x show --fast", "Show it."}}, See: []string{"systemctl(1)"}}))
+	require.NoError(t, ManPage(&b, model(t), ManFacts{Version: "1.2.0",
+		Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		Exit: []ManRow{{"0", "Done."}}, Env: []ManRow{{"X_OTHER", "A file."}},
+		Files: []ManRow{{"/etc/x.yaml", "Read."}},
+		Shown: []ManRow{{"x show --fast", "Show it."}}, See: []string{"systemctl(1)"}}))
 	return b.String()
 }
 
@@ -87,7 +89,7 @@ func TestManReadsThePage(t *testing.T) {
 
 func TestBashCompletes(t *testing.T) {
 	var script bytes.Buffer
-	require.NoError(t, Bash(&script, model(t)))
+	require.NoError(t, bash(&script, model(t)))
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "small-file"), nil, 0o600))
 	for line, want := range map[string]string{
@@ -151,7 +153,7 @@ _x | grep "^${words[CURRENT]}" || true`, "zsh", script, line)
 				t.Skipf("%s is not installed: scripts/deps does", shell)
 			}
 			var script bytes.Buffer
-			require.NoError(t, Completion(&script, shell, model(t)))
+			require.NoError(t, completion(&script, shell, model(t)))
 			file := filepath.Join(t.TempDir(), "script")
 			require.NoError(t, os.WriteFile(file, script.Bytes(), 0o600))
 			for line, want := range cases {
@@ -166,5 +168,5 @@ _x | grep "^${words[CURRENT]}" || true`, "zsh", script, line)
 			}
 		})
 	}
-	require.ErrorContains(t, Completion(io.Discard, "csh", model(t)), "bash, zsh or fish")
+	require.ErrorContains(t, completion(io.Discard, "csh", model(t)), "bash, zsh or fish")
 }

@@ -1,4 +1,4 @@
-package truth
+package replay
 
 import (
 	"os"
@@ -21,7 +21,7 @@ start_frame,end_frame,start_s,end_s,kind,tol_frames,note
 `
 
 func labels(t testing.TB) []Label {
-	l, err := Read("yard.csv", strings.NewReader(sample))
+	l, err := ReadLabels("yard.csv", strings.NewReader(sample))
 	require.NoError(t, err)
 	return l
 }
@@ -31,14 +31,14 @@ func TestRead(t *testing.T) {
 	require.Len(t, l, 6)
 	require.Equal(t, Label{Start: 60, End: 80, Tolerance: 2, Kind: Motion, Note: "walks in", Line: 4}, l[1])
 	// Other orders and fewer columns, as other programs write them.
-	l, err := Read("x", strings.NewReader("\ufeffkind,End_Frame,start_frame\r\nmotion,20,10\r\nquiet,9,0\r\n"))
+	l, err := ReadLabels("x", strings.NewReader("\ufeffkind,End_Frame,start_frame\r\nmotion,20,10\r\nquiet,9,0\r\n"))
 	require.NoError(t, err)
 	require.Equal(t, []Label{{Start: 0, End: 9, Kind: Quiet, Line: 3}, {Start: 10, End: 20, Kind: Motion, Line: 2}}, l)
 	// As spreadsheets write them: with a mark before everything, names in quotes, and lines without
 	// anything.
 	for _, text := range []string{"\ufeff# yard\n\"start_frame\",\"end_frame\",\"kind\"\n\n1,2,motion\n",
 		"\ufeff\"start_frame\",end_frame,kind,,\r\n1,2,motion,,\r\n,,,,\r\n   \r\n"} {
-		l, err = Read("x", strings.NewReader(text))
+		l, err = ReadLabels("x", strings.NewReader(text))
 		require.NoError(t, err, "%q", text)
 		require.Len(t, l, 1, "%q", text)
 	}
@@ -62,7 +62,7 @@ func TestReadRefuses(t *testing.T) {
 		"semicolons": {"start_frame;end_frame;kind\n1;2;motion\n", "save the table with commas"},
 		"twice":      {"kind,start_frame,end_frame,Kind\nmotion,1,2,quiet\n", "x.csv:1:28: there are two columns kind"},
 	} {
-		_, err := Read("x.csv", strings.NewReader(c.text))
+		_, err := ReadLabels("x.csv", strings.NewReader(c.text))
 		require.ErrorContains(t, err, c.want, name)
 	}
 }
@@ -122,7 +122,7 @@ func TestRate(t *testing.T) {
 				require.Equal(t, []int{1, 1, 1}, []int{s.Standing, s.Residual, s.Unlabelled})
 			}},
 	} {
-		t.Run(name, func(t *testing.T) { c.check(t, Rate(labels(t), c.spans)) })
+		t.Run(name, func(t *testing.T) { c.check(t, ScoreSpans(labels(t), c.spans)) })
 	}
 }
 
@@ -134,7 +134,7 @@ func TestRateProperties(t *testing.T) {
 		at := 0
 		for range rapid.IntRange(0, 8).Draw(t, "labels") {
 			l := Label{Start: at, End: at + rapid.IntRange(6, 60).Draw(t, "length"), Tolerance: 2,
-				Kind: rapid.SampledFrom([]Kind{Motion, Quiet, PresentStill, Residual}).Draw(t, "kind")}
+				Kind: rapid.SampledFrom([]LabelKind{Motion, Quiet, PresentStill, Residual}).Draw(t, "kind")}
 			if n := len(ls); n > 0 && ls[n-1].Kind == Motion && l.Kind == Motion {
 				l.Kind = Quiet
 			}
@@ -143,19 +143,19 @@ func TestRateProperties(t *testing.T) {
 			}
 			ls, at = append(ls, l), l.End+1
 		}
-		require.True(t, Rate(ls, exact).Perfect())
+		require.True(t, ScoreSpans(ls, exact).Perfect())
 		var spans []Span
 		for range rapid.IntRange(0, 10).Draw(t, "spans") {
 			s := rapid.IntRange(0, at+20).Draw(t, "start")
 			spans = append(spans, Span{s, s + rapid.IntRange(0, 90).Draw(t, "span")})
 		}
-		s := Rate(ls, spans)
+		s := ScoreSpans(ls, spans)
 		require.Equal(t, len(exact), s.Total)
 		require.Equal(t, s.Total, s.Found+s.Missed)
 		require.LessOrEqual(t, len(s.QuietStarts)+s.Standing+s.Residual+s.Unlabelled, len(spans))
 		require.LessOrEqual(t, s.Merged, s.Found)
 		if len(spans) > 0 {
-			require.GreaterOrEqual(t, Rate(ls, spans).Found, Rate(ls, spans[1:]).Found,
+			require.GreaterOrEqual(t, ScoreSpans(ls, spans).Found, ScoreSpans(ls, spans[1:]).Found,
 				"one more span never finds less")
 		}
 	})
@@ -164,14 +164,14 @@ func TestRateProperties(t *testing.T) {
 func TestSharedLabels(t *testing.T) {
 	dir := os.Getenv("VMSBRIDGE_CLIPS")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "..", "shared", "clips")
+		dir = filepath.Join("..", "..", "..", "..", "shared", "clips")
 	}
 	f, err := os.Open(filepath.Join(dir, "one-by-one-person-detection.csv"))
 	if err != nil {
 		t.Skip("the shared clips are not there; set VMSBRIDGE_CLIPS to their folder")
 	}
 	defer func() { _ = f.Close() }()
-	l, err := Read("shared", f)
+	l, err := ReadLabels("shared", f)
 	require.NoError(t, err)
 	n := 0
 	for _, l := range l {
@@ -187,7 +187,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("start_frame,end_frame,kind\n1,2,motion\n")
 	f.Add("\"\n,,\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		ls, err := Read("x", strings.NewReader(text))
+		ls, err := ReadLabels("x", strings.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -195,6 +195,6 @@ func FuzzRead(f *testing.F) {
 			require.LessOrEqual(t, l.Start, l.End)
 			require.True(t, i == 0 || ls[i-1].Start <= l.Start)
 		}
-		Rate(ls, []Span{{0, 10}, {5, 7}})
+		ScoreSpans(ls, []Span{{0, 10}, {5, 7}})
 	})
 }

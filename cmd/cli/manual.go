@@ -1,12 +1,4 @@
-// Package manual writes what packages ship beside a program, out of its own description of its
-// command line: a manual page and completions for bash, zsh and fish. It is used by the commands
-// of cmd/vmsbridge and cmd/vmscloud, so neither can say anything that the program does not. Keys
-// writes the manual page of a configuration file from its reference in Markdown.
-//
-//	parser := kong.Must(&cli)
-//	manual.Page(w, parser.Model.Node, manual.Facts{Version: "1.2.0", Date: date})   // vmsbridge.1
-//	manual.Bash(w, parser.Model.Node) // sourced by bash-completion
-package manual
+package cli
 
 import (
 	"fmt"
@@ -19,22 +11,22 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Facts are what the command line does not know of itself.
-type Facts struct {
+// ManFacts are what the command line does not know of itself.
+type ManFacts struct {
 	Version string
 	Date    time.Time // of the release; UTC
-	Exit    []Row     // exit status and its meaning
-	Env     []Row     // variables beside those that stand for flags
-	Files   []Row     // what the program reads and writes
-	Shown   []Row     // examples: a command line, and what it does
+	Exit    []ManRow  // exit status and its meaning
+	Env     []ManRow  // variables beside those that stand for flags
+	Files   []ManRow  // what the program reads and writes
+	Shown   []ManRow  // examples: a command line, and what it does
 	See     []string  // other pages, such as "systemctl(1)"
 }
 
-// Row is a row of a list: a file, an exit status, and what it is for.
-type Row struct{ Name, Use string }
+// ManRow is a row of a list: a file, an exit status, and what it is for.
+type ManRow struct{ Name, Use string }
 
-// Page writes a manual page of section 1 in man(7)'s language.
-func Page(w io.Writer, program *kong.Node, f Facts) error {
+// ManPage writes a manual page of section 1 in man(7)'s language.
+func ManPage(w io.Writer, program *kong.Node, f ManFacts) error {
 	p := &page{w: w}
 	summary, _, _ := strings.Cut(program.Help, "\n")
 	if at := strings.Index(summary, ": "); at >= 0 {
@@ -66,7 +58,7 @@ func Page(w io.Writer, program *kong.Node, f Facts) error {
 }
 
 // rows writes a list under a title, with the names in a font: B is bold, I italic.
-func (p *page) rows(title, font string, rows []Row) {
+func (p *page) rows(title, font string, rows []ManRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -77,7 +69,7 @@ func (p *page) rows(title, font string, rows []Row) {
 }
 
 // variables are those of the environment that stand for flags, by name.
-func variables(program *kong.Node) (rows []Row) {
+func variables(program *kong.Node) (rows []ManRow) {
 	flags := map[string][]string{}
 	walk(program, func(n *kong.Node) {
 		for _, f := range n.Flags {
@@ -89,7 +81,7 @@ func variables(program *kong.Node) (rows []Row) {
 		}
 	})
 	for _, env := range slices.Sorted(maps.Keys(flags)) {
-		rows = append(rows, Row{env, "Stands for " + strings.Join(flags[env], ", ") + "."})
+		rows = append(rows, ManRow{env, "Stands for " + strings.Join(flags[env], ", ") + "."})
 	}
 	return rows
 }

@@ -1,4 +1,4 @@
-package stop
+package cli
 
 import (
 	"context"

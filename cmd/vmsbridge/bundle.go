@@ -1,10 +1,4 @@
-// Package bundle packs text for support into one file: a tar.gz in which no known secret stands.
-// cmd/vmsbridge fills it.
-//
-//	w := bundle.New(file, "vmsbridge-gate", time.Now(), configs.Secrets(cfg))
-//	err := w.Add("status.txt", page)
-//	err = w.Close()
-package bundle
+package main
 
 import (
 	"archive/tar"
@@ -21,12 +15,13 @@ import (
 	"time"
 )
 
-// least is how long a secret must be to be looked for: shorter ones stand by chance in any text,
-// and would make it unreadable.
-const least = 4
+// leastSecret is how long a secret must be to be looked for: shorter ones stand by chance in any
+// text, and would make it unreadable.
+const leastSecret = 4
 
-// Writer writes a bundle. Not for several goroutines.
-type Writer struct {
+// bundle is text for support in one file: a tar.gz in which no known secret stands. It is for one
+// goroutine.
+type bundle struct {
 	gz      *gzip.Writer
 	tar     *tar.Writer
 	folder  string
@@ -34,14 +29,14 @@ type Writer struct {
 	secrets [][]byte // the longest first
 }
 
-// New begins a bundle whose files lie in a folder. Of what is added, every occurrence of a secret,
-// as it is and as it stands in addresses and headers, is replaced by ***; that is the second lock
-// on the door, since what is added should hold none.
-func New(w io.Writer, folder string, at time.Time, secrets []string) *Writer {
-	b := &Writer{gz: gzip.NewWriter(w), folder: folder, at: at}
+// newBundle begins one whose files lie in a folder. Of what is added, every occurrence of a
+// secret, as it is and as it stands in addresses and headers, is replaced by ***; that is the
+// second lock on the door, since what is added should hold none.
+func newBundle(w io.Writer, folder string, at time.Time, secrets []string) *bundle {
+	b := &bundle{gz: gzip.NewWriter(w), folder: folder, at: at}
 	b.tar = tar.NewWriter(b.gz)
 	for _, s := range secrets {
-		if len(s) < least {
+		if len(s) < leastSecret {
 			continue
 		}
 		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s),
@@ -54,7 +49,7 @@ func New(w io.Writer, folder string, at time.Time, secrets []string) *Writer {
 }
 
 // Add adds one file of text.
-func (b *Writer) Add(name string, content []byte) error {
+func (b *bundle) Add(name string, content []byte) error {
 	for _, s := range b.secrets {
 		content = bytes.ReplaceAll(content, s, []byte("***"))
 	}
@@ -70,7 +65,7 @@ func (b *Writer) Add(name string, content []byte) error {
 }
 
 // Close ends the bundle. It does not close what it was written to.
-func (b *Writer) Close() error {
+func (b *bundle) Close() error {
 	if err := errors.Join(b.tar.Close(), b.gz.Close()); err != nil {
 		return fmt.Errorf("end the bundle: %w", err)
 	}

@@ -1,4 +1,4 @@
-package watch
+package replay
 
 import (
 	"errors"
@@ -73,7 +73,7 @@ func byType(events []Event, kind string) (out []Event) {
 // Frames are the source's own, also where the rate leaves pictures out.
 func TestFramesAtAnyRate(t *testing.T) {
 	for _, rate := range []float64{5, 10, 25, 30} {
-		w, err := New(Settings{Rate: 10})
+		w, err := NewWatch(Settings{Rate: 10})
 		require.NoError(t, err)
 		looked := 0
 		spans := byType(play(t, w, rate, 14, func(_ int, s Seen) {
@@ -101,7 +101,7 @@ func TestFramesAtAnyRate(t *testing.T) {
 func TestAsTheBridge(t *testing.T) {
 	settings := motion.Config{Sensitivity: 0.6,
 		Regions: []motion.Region{{ID: "left", Name: "Left", Area: motion.Polygon{{0, 0}, {0.4, 0}, {0.4, 1}, {0, 1}}}}}
-	w, err := New(Settings{Motion: settings, Rate: 10})
+	w, err := NewWatch(Settings{Motion: settings, Rate: 10})
 	require.NoError(t, err)
 	got := play(t, w, 25, 14, nil)
 
@@ -141,7 +141,7 @@ func TestAsTheBridge(t *testing.T) {
 
 // A span that is open at the end is ended, and damaged pictures keep their numbers.
 func TestOpenEndAndDamage(t *testing.T) {
-	w, err := New(Settings{Rate: 10})
+	w, err := NewWatch(Settings{Rate: 10})
 	require.NoError(t, err)
 	var all []Event
 	for i := range 60 {
@@ -162,7 +162,7 @@ func TestOpenEndAndDamage(t *testing.T) {
 // A view that is covered is an event of its own kind, with its reason, once and over its whole
 // length.
 func TestCoveredView(t *testing.T) {
-	w, err := New(Settings{Rate: 10, Tamper: &tamper.Config{}})
+	w, err := NewWatch(Settings{Rate: 10, Tamper: &tamper.Config{}})
 	require.NoError(t, err)
 	var all []Event
 	tampered := -1
@@ -192,7 +192,7 @@ func TestCoveredView(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
-	_, err := New(Settings{Motion: motion.Config{Sensitivity: 2}})
+	_, err := NewWatch(Settings{Motion: motion.Config{Sensitivity: 2}})
 	require.ErrorContains(t, err, "sensitivity")
 }
 
@@ -203,7 +203,7 @@ func TestLinesAndAreas(t *testing.T) {
 			Points: configs.Polyline{{0.5, 0}, {0.5, 1}}}},
 		Areas: []configs.Area{{ID: "a", Intrusion: true, Loiter: 2 * time.Second,
 			Area: configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}})
-	w, err := New(Settings{Rate: 10, Rules: &rules})
+	w, err := NewWatch(Settings{Rate: 10, Rules: &rules})
 	require.NoError(t, err)
 	events := play(t, w, 10, 10, nil)
 	crossed := byType(events, vms.TypeLineCross)

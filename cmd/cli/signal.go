@@ -1,9 +1,4 @@
-// Package stop is how the programs that run for long are stopped: the first SIGINT or SIGTERM has
-// them end in order, a later one at once.
-//
-//	ctx, done := stop.OnSignal(ctx, log, os.Exit)
-//	defer done()
-package stop
+package cli
 
 import (
 	"context"

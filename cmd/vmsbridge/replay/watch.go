@@ -1,15 +1,4 @@
-// Package watch runs recorded pictures through what the bridge runs: the same choice of pictures
-// (pipeline.Sampler), reduction (planar), detector (motion) and watch over the view
-// (motion/tamper), with the settings of a camera. It stands between package footage, whose
-// pictures it takes, and what shows the findings:
-//
-//	w, err := watch.New(watch.Settings{Motion: pipeline.DetectorConfig(camera.Motion),
-//		Rate: camera.Motion.Rate})
-//	seen := w.Picture(p)   // for each picture
-//	rest := w.Close()      // the spans that are open at the end
-//
-// Every second of a recording is looked at as it would have been live; only faster.
-package watch
+package replay
 
 import (
 	"fmt"
@@ -36,8 +25,8 @@ type Settings struct {
 	Rules *rule.Config
 }
 
-// Event is a span, with its place in the source. Frames count its pictures from 0; times count from
-// the first one.
+// Event is a span, with its place in the source. Frames count its pictures from 0; times count
+// from the first one.
 type Event struct {
 	Type       string // as in the interface, such as vms.motionDetectionEvent.v1
 	Region     string // id, also of a line or area; "" for the whole picture
@@ -67,7 +56,10 @@ type Seen struct {
 	Tampered bool
 }
 
-// Watch is one source's detector. Not safe for concurrent use.
+// Watch is one source's detector, as the bridge would run it: the same choice of pictures
+// (pipeline.Sampler), reduction (planar), detector (motion) and watch over the view
+// (motion/tamper). Every second of a recording is looked at as it would have been live; only
+// faster. Not safe for concurrent use.
 type Watch struct {
 	settings Settings
 	detector *motion.Detector
@@ -96,8 +88,8 @@ const remembered = 90 * time.Second
 // epoch stands for the first picture's capture time; which one does not matter to the detector.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New makes a Watch; the error is about the settings.
-func New(s Settings) (*Watch, error) {
+// NewWatch makes a Watch; the error is about the settings.
+func NewWatch(s Settings) (*Watch, error) {
 	w := &Watch{settings: s, pace: pipeline.NewSampler(s.Rate), names: map[string]string{}, peaks: map[string]float64{}}
 	var err error
 	if w.detector, err = motion.New(s.Motion); err != nil {

@@ -1,4 +1,4 @@
-package truth
+package replay
 
 // Span is one that was found, in pictures, both ends inclusive.
 type Span struct{ Start, End int }
@@ -51,10 +51,10 @@ type Score struct {
 // Perfect says that every motion was found as one span, and nothing began in quiet.
 func (s Score) Perfect() bool { return s.Missed == 0 && s.Splits == 0 && len(s.QuietStarts) == 0 }
 
-// Rate compares. A motion is found if a span overlaps it, widened by its tolerance at both ends;
-// each span belongs to the first motion that it overlaps, and only what is left over can be a
-// merged one. Spans come in any order.
-func Rate(labels []Label, spans []Span) Score {
+// ScoreSpans compares. A motion is found if a span overlaps it, widened by its tolerance at both
+// ends; each span belongs to the first motion that it overlaps, and only what is left over can be
+// a merged one. Spans come in any order.
+func ScoreSpans(labels []Label, spans []Span) Score {
 	s := Score{Motions: []Verdict{}, QuietStarts: []int{}}
 	owner := make([]int, len(spans)) // 1 + the index of the motion's label
 	for i, l := range labels {
