@@ -16,7 +16,7 @@ type wish struct {
 
 // listens subscribes to the wishes, if they are granted. A broker that does not let the bridge
 // read gets its events all the same.
-func (b *Broker) listens(ctx context.Context, s session) {
+func (b *Broker) listens(ctx context.Context, s *session) {
 	if b.opts.Arm == nil {
 		return
 	}

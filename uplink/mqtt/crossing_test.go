@@ -103,7 +103,8 @@ func TestDiscoveryOfLines(t *testing.T) {
 	require.Equal(t, "Loitering Lawn", found[loitering]["name"])
 
 	gone := map[string]bool{}
-	for _, m := range stale([]published{publishedBy(n, o.Cameras, false)}, published{Prefix: n.prefix}, "b1", nil) {
+	shown := append(discovery(n, Bridge{ID: "b1"}, o.Cameras, false), newBoard(n, o.Cameras).reset(nil, true)...)
+	for _, m := range stale((&Broker{names: n}).retained(shown), nil) {
 		gone[m.topic] = true
 		require.Empty(t, m.payload)
 	}

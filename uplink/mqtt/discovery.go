@@ -1,18 +1,26 @@
 package mqtt
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
-// What Home Assistant is told of each sensor, as its documentation of "MQTT discovery" and of the
-// "MQTT binary sensor" has it (home-assistant.io/integrations/mqtt and …/binary_sensor.mqtt). One
-// message a sensor, not one a device, is what all of its versions take. The names of entities are
-// left to it: it makes binary_sensor.gate_motion of the device's name and the sensor's.
-type sensor struct {
+// entity is what Home Assistant is told of each thing, as its documentation of "MQTT discovery"
+// and of its platforms has it (home-assistant.io/integrations/mqtt, and …/binary_sensor.mqtt,
+// image.mqtt, event.mqtt and switch.mqtt); what a platform does not know stays empty. One message
+// an entity, not one a device, is what all of its versions take. The names of entities are left to
+// it: it makes binary_sensor.gate_motion of the device's name and the entity's.
+type entity struct {
 	Name         string         `json:"name"`
 	UniqueID     string         `json:"unique_id"`
-	StateTopic   string         `json:"state_topic"`
-	PayloadOn    string         `json:"payload_on"`
-	PayloadOff   string         `json:"payload_off"`
-	DeviceClass  string         `json:"device_class"`
+	StateTopic   string         `json:"state_topic,omitempty"`
+	CommandTopic string         `json:"command_topic,omitempty"` // of a switch
+	ImageTopic   string         `json:"image_topic,omitempty"`
+	ContentType  string         `json:"content_type,omitempty"` // of an image
+	EventTypes   []string       `json:"event_types,omitempty"`  // of a line, which shows the last crossing and its way
+	PayloadOn    string         `json:"payload_on,omitempty"`
+	PayloadOff   string         `json:"payload_off,omitempty"`
+	DeviceClass  string         `json:"device_class,omitempty"`
 	Category     string         `json:"entity_category,omitempty"`
 	QoS          int            `json:"qos"`
 	Availability []availability `json:"availability,omitempty"`
@@ -37,45 +45,6 @@ type device struct {
 	Page         string   `json:"configuration_url,omitempty"`
 }
 
-// picture is the entity of a camera's last motion, as …/image.mqtt has it.
-type picture struct {
-	Name        string `json:"name"`
-	UniqueID    string `json:"unique_id"`
-	Topic       string `json:"image_topic"`
-	ContentType string `json:"content_type"`
-	QoS         int    `json:"qos"`
-	Device      device `json:"device"`
-	Origin      origin `json:"origin"`
-}
-
-// crossing is the entity of a line, as …/event.mqtt has it: it shows the last crossing and its way.
-type crossing struct {
-	Name         string         `json:"name"`
-	UniqueID     string         `json:"unique_id"`
-	StateTopic   string         `json:"state_topic"`
-	EventTypes   []string       `json:"event_types"`
-	DeviceClass  string         `json:"device_class"`
-	QoS          int            `json:"qos"`
-	Availability []availability `json:"availability,omitempty"`
-	Mode         string         `json:"availability_mode,omitempty"`
-	Device       device         `json:"device"`
-	Origin       origin         `json:"origin"`
-}
-
-// armSwitch is the entity that arms a camera or the bridge, as …/switch.mqtt has it.
-type armSwitch struct {
-	Name         string         `json:"name"`
-	UniqueID     string         `json:"unique_id"`
-	StateTopic   string         `json:"state_topic"`
-	CommandTopic string         `json:"command_topic"`
-	PayloadOn    string         `json:"payload_on"`
-	PayloadOff   string         `json:"payload_off"`
-	QoS          int            `json:"qos"`
-	Availability []availability `json:"availability"`
-	Device       device         `json:"device"`
-	Origin       origin         `json:"origin"`
-}
-
 type origin struct {
 	Name      string `json:"name"`
 	SWVersion string `json:"sw_version,omitempty"`
@@ -87,31 +56,34 @@ const (
 	offline = "offline"
 )
 
-// discovery is what Home Assistant is told, one retained message a sensor.
+// discovery is what Home Assistant is told, one retained message an entity.
 func discovery(n names, b Bridge, cameras []Camera, arm bool) []message {
 	var list []message
+	add := func(platform string, e entity) {
+		e.QoS, e.Origin = 1, origin{"vmsbridge", b.Version}
+		if payload, err := json.Marshal(e); err == nil { // it is all text
+			list = append(list, message{topic: n.config(platform, e.UniqueID), payload: payload, retain: true})
+		}
+	}
+	sensor := func(class string, e entity) {
+		e.DeviceClass = class
+		if e.PayloadOn == "" {
+			e.PayloadOn, e.PayloadOff = on, off
+		}
+		add("binary_sensor", e)
+	}
+	byBridge := []availability{{n.status(), online, offline}}
+	arms := func(camera string, d device) {
+		if arm {
+			add("switch", entity{Name: "Armed", UniqueID: n.armedUnique(camera), StateTopic: n.armed(camera),
+				CommandTopic: n.armed(camera) + set, PayloadOn: on, PayloadOff: off, Availability: byBridge, Device: d})
+		}
+	}
 	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge",
 		SWVersion: b.Version, Page: b.Page}
-	byBridge := availability{n.status(), online, offline}
-	tell := func(topic string, what any) {
-		if payload, err := json.Marshal(what); err == nil { // it is all text
-			list = append(list, message{topic: topic, payload: payload, retain: true})
-		}
-	}
-	add := func(s sensor) {
-		s.QoS, s.Origin = 1, origin{"vmsbridge", b.Version}
-		tell(n.config(s.UniqueID), s)
-	}
-	arms := func(camera string, d device) {
-		if unique := n.armedUnique(camera); arm {
-			tell(n.switchConfig(unique), armSwitch{"Armed", unique, n.armed(camera), n.armed(camera) + set, on, off, 1,
-				[]availability{byBridge}, d, origin{"vmsbridge", b.Version}})
-		}
-	}
 	arms("", bridge)
-	add(sensor{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(), PayloadOn: online,
-		PayloadOff:  offline,
-		DeviceClass: "connectivity", Category: "diagnostic", Device: bridge})
+	sensor("connectivity", entity{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(),
+		PayloadOn: online, PayloadOff: offline, Category: "diagnostic", Device: bridge})
 	for _, c := range cameras {
 		d := device{Identifiers: []string{n.unique(c.ID)}, Name: c.Name, Manufacturer: "vmsbridge", Model: "camera",
 			SWVersion: b.Version, ViaDevice: n.unique()}
@@ -119,42 +91,35 @@ func discovery(n names, b Bridge, cameras []Camera, arm bool) []message {
 			d.Page = b.Page + "#/camera/" + c.ID
 		}
 		arms(c.ID, d)
+		sensor("connectivity", entity{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"),
+			StateTopic: n.connectivity(c.ID), Category: "diagnostic", Availability: byBridge, Device: d})
 		// Nobody knows whether anything moves before a camera that is not connected.
-		seen := []availability{byBridge, {n.connectivity(c.ID), on, off}}
-		add(sensor{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"), StateTopic: n.connectivity(c.ID),
-			PayloadOn: on, PayloadOff: off,
-			DeviceClass: "connectivity", Category: "diagnostic", Availability: []availability{byBridge}, Device: d})
-		add(sensor{Name: "Motion", UniqueID: n.unique(c.ID, "motion"), StateTopic: n.motion(c.ID), PayloadOn: on,
-			PayloadOff:  off,
-			DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
+		seen := append(slices.Clone(byBridge), availability{n.connectivity(c.ID), on, off})
+		shows := func(class, name, topic string, unique ...string) {
+			sensor(class, entity{Name: name, UniqueID: n.unique(append([]string{c.ID}, unique...)...), StateTopic: topic,
+				Availability: seen, Mode: "all", Device: d})
+		}
+		shows("motion", "Motion", n.motion(c.ID), "motion")
 		if c.Images { // which stays what it is while the camera or the bridge is away
-			tell(n.imageConfig(c.ID), picture{"Last motion", n.unique(c.ID, "image"), n.image(c.ID), "image/jpeg", 1, d,
-				origin{"vmsbridge", b.Version}})
+			add("image", entity{Name: "Last motion", UniqueID: n.unique(c.ID, "image"), ImageTopic: n.image(c.ID),
+				ContentType: "image/jpeg", Device: d})
 		}
 		for _, r := range c.Regions {
-			add(sensor{Name: "Motion " + r.Name, UniqueID: n.unique(c.ID, "motion", r.ID),
-				StateTopic: n.region(c.ID, r.ID), PayloadOn: on, PayloadOff: off,
-				DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
+			shows("motion", "Motion "+r.Name, n.region(c.ID, r.ID), "motion", r.ID)
 		}
 		for _, l := range c.Lines {
-			unique := n.unique(c.ID, "line", l.ID)
-			tell(n.eventConfig(unique), crossing{"Line " + l.Name, unique, n.line(c.ID, l.ID), []string{aToB, bToA},
-				"motion", 1, seen, "all", d, origin{"vmsbridge", b.Version}})
+			add("event", entity{Name: "Line " + l.Name, UniqueID: n.unique(c.ID, "line", l.ID),
+				StateTopic: n.line(c.ID, l.ID), EventTypes: []string{aToB, bToA}, DeviceClass: "motion",
+				Availability: seen, Mode: "all", Device: d})
 		}
 		for _, a := range c.Intruded {
-			add(sensor{Name: "Intrusion " + a.Name, UniqueID: n.unique(c.ID, "intrusion", a.ID),
-				StateTopic: n.intrusion(c.ID, a.ID), PayloadOn: on, PayloadOff: off,
-				DeviceClass: "occupancy", Availability: seen, Mode: "all", Device: d})
+			shows("occupancy", "Intrusion "+a.Name, n.intrusion(c.ID, a.ID), "intrusion", a.ID)
 		}
 		for _, a := range c.Loitered {
-			add(sensor{Name: "Loitering " + a.Name, UniqueID: n.unique(c.ID, "loitering", a.ID),
-				StateTopic: n.loitering(c.ID, a.ID), PayloadOn: on, PayloadOff: off,
-				DeviceClass: "occupancy", Availability: seen, Mode: "all", Device: d})
+			shows("occupancy", "Loitering "+a.Name, n.loitering(c.ID, a.ID), "loitering", a.ID)
 		}
 		if c.Tamper {
-			add(sensor{Name: "Tamper", UniqueID: n.unique(c.ID, "tamper"), StateTopic: n.tamper(c.ID), PayloadOn: on,
-				PayloadOff:  off,
-				DeviceClass: "tamper", Availability: seen, Mode: "all", Device: d})
+			shows("tamper", "Tamper", n.tamper(c.ID), "tamper")
 		}
 	}
 	return list

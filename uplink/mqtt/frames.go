@@ -1,7 +1,6 @@
 package mqtt
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,8 +8,8 @@ import (
 )
 
 // mostAnswered is the largest packet that a broker may send: acknowledgements, with a reason and
-// properties in version 5. The clients of both versions make room for whatever length a packet
-// says, up to 256 MiB, before any of it has come.
+// properties. The client makes room for whatever length a packet says, up to 256 MiB, before any
+// of it has come.
 const mostAnswered = 64 << 10
 
 // errNoBroker is that the other side sends what no broker does.
@@ -18,7 +17,7 @@ var errNoBroker = errors.New("what answers is no MQTT broker")
 
 // frames is a connection on which packets end that are larger than mostAnswered, and messages that
 // nobody subscribed to: none, or those of quality of service 2, which a client would keep. It
-// follows the fixed headers only (MQTT 5.0, §2.1; 3.1.1, §2.2).
+// follows the fixed headers only (MQTT 5.0, §2.1).
 type frames struct {
 	net.Conn
 	hears  bool // something is subscribed to
@@ -27,27 +26,6 @@ type frames struct {
 	shift  int  // bits of length that are read
 	inside bool
 	fault  atomic.Pointer[error] // why nothing more is read
-}
-
-// framed is a session that knows what was wrong with what the broker sent.
-type framed struct {
-	session
-	conn *frames
-}
-
-func (s framed) why() error {
-	if fault := s.conn.fault.Load(); fault != nil {
-		return *fault
-	}
-	return s.session.why()
-}
-
-func (s framed) publish(ctx context.Context, list []message) (acked int, err error) {
-	acked, err = s.session.publish(ctx, list)
-	if fault := s.conn.fault.Load(); fault != nil && err != nil {
-		err = *fault
-	}
-	return acked, err
 }
 
 // Read reads, and hands out no header that says too much.

@@ -21,21 +21,7 @@ type message struct {
 	topic    string
 	payload  []byte
 	retain   bool
-	revision uint64 // of the event; told to those who speak version 5
-}
-
-// session is one connection to the broker. One goroutine, but for lost and why.
-type session interface {
-	// publish hands messages over in their order, and returns when the broker has acknowledged all.
-	// If it cannot, acked is how many of them, from the first on, were acknowledged.
-	publish(ctx context.Context, list []message) (acked int, err error)
-	// subscribe has the broker send what is published on these topics from now on.
-	subscribe(ctx context.Context, topics []string) error
-	// lost is closed when the connection is no more. why is then what is known of the reason.
-	lost() <-chan struct{}
-	why() error
-	// close ends it in good order, so that the broker does not publish the will.
-	close()
+	revision uint64 // of the event; which goes with it as a property
 }
 
 var errBroken = errors.New("the connection to the broker broke")
@@ -62,7 +48,7 @@ func (e *refusedError) Error() string {
 }
 
 // connect dials and signs in. The will tells of the bridge's absence.
-func (b *Broker) connect(ctx context.Context) (session, error) {
+func (b *Broker) connect(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	password := ""
@@ -86,9 +72,8 @@ func (b *Broker) connect(ctx context.Context) (session, error) {
 		conn = secure
 	}
 	watched := &frames{Conn: conn, hears: b.opts.Arm != nil}
-	conn = watched
 	will := message{topic: b.names.status(), payload: []byte(offline), retain: true}
-	s, err := newSession5(ctx, conn, b.opts, password, will, b.hear)
+	s, err := newSession(ctx, watched, b.opts, password, will, b.hear)
 	if err != nil {
 		_ = conn.Close()
 		if fault := watched.fault.Load(); fault != nil {
@@ -96,5 +81,5 @@ func (b *Broker) connect(ctx context.Context) (session, error) {
 		}
 		return nil, fmt.Errorf("sign in at the broker: %w", err)
 	}
-	return framed{s, watched}, nil
+	return s, nil
 }

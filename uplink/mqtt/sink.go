@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+	"slices"
 	"time"
 
 	"vmsbridge/uplink/delivery"
@@ -26,7 +26,7 @@ const (
 // the turn.
 type line struct {
 	turn    chan struct{} // buffered 1
-	session session       // nil: none
+	session *session      // nil: none
 	board   *board
 	untrue  bool // events were seen that change their ids
 }
@@ -93,12 +93,7 @@ func (b *Broker) verdict(err error) delivery.Verdict {
 
 // greet publishes what must be known before anything else: what there is, how it is, and that the
 // bridge is there. What an earlier configuration left is taken away.
-func (b *Broker) greet(ctx context.Context, s session, states *board) error {
-	before, now := b.recall(), publishedBy(b.names, b.opts.Cameras, b.opts.Arm != nil)
-	known := reflect.DeepEqual(before, []published{now}) // then nothing is to be written at each connection
-	if !known {
-		b.remember(append(before, now)...)
-	}
+func (b *Broker) greet(ctx context.Context, s *session, states *board) error {
 	var list []message
 	if b.names.discovery != "" {
 		list = discovery(b.names, b.opts.Bridge, b.opts.Cameras, b.opts.Arm != nil)
@@ -113,7 +108,14 @@ func (b *Broker) greet(ctx context.Context, s session, states *board) error {
 		list = states.arm(list, b.opts.Cameras, armed)
 	}
 	list = append(list, message{topic: b.names.status(), payload: []byte(online), retain: true})
-	list = append(stale(before, now, b.opts.Bridge.ID, list), list...)
+	before, now := b.recall(), b.retained(list)
+	known := slices.Equal(before, now) // then nothing is to be written at each connection
+	if !known {
+		both := slices.Concat(before, now)
+		slices.Sort(both)
+		b.remember(slices.Compact(both))
+	}
+	list = append(stale(before, now), list...)
 	if _, err := s.publish(ctx, list); err != nil {
 		return fmt.Errorf("greet the broker: %w", err)
 	}
@@ -123,7 +125,8 @@ func (b *Broker) greet(ctx context.Context, s session, states *board) error {
 	return nil
 }
 
-// Send is for delivery.Sink. Entries that are not the newest of their event only change the states.
+// Send is for delivery.Sink. Entries that are not the newest of their event only change the
+// states.
 func (b *Broker) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict {
 	l := &b.line
 	if err := l.take(ctx); err != nil {

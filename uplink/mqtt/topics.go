@@ -28,11 +28,6 @@ func (n names) armedUnique(camera string) string {
 	return n.unique(camera, "armed")
 }
 
-// switchConfig is where it looks for what a switch is.
-func (n names) switchConfig(unique string) string {
-	return n.discovery + "/switch/" + unique + "/config"
-}
-
 func (n names) motion(camera string) string         { return n.prefix + "/" + camera + "/motion" }
 func (n names) tamper(camera string) string         { return n.prefix + "/" + camera + "/tamper" }
 func (n names) connectivity(camera string) string   { return n.prefix + "/" + camera + "/connectivity" }
@@ -56,19 +51,9 @@ func (n names) unique(parts ...string) string {
 	return strings.Join(all, "_")
 }
 
-// config is where Home Assistant looks for what a sensor is.
-func (n names) config(unique string) string {
-	return n.discovery + "/binary_sensor/" + unique + "/config"
-}
-
-// eventConfig is where it looks for what a line's event is.
-func (n names) eventConfig(unique string) string {
-	return n.discovery + "/event/" + unique + "/config"
-}
-
-// imageConfig is where it looks for what a camera's picture is.
-func (n names) imageConfig(camera string) string {
-	return n.discovery + "/image/" + n.unique(camera, "image") + "/config"
+// config is where Home Assistant looks for what an entity of a platform is.
+func (n names) config(platform, unique string) string {
+	return n.discovery + "/" + platform + "/" + unique + "/config"
 }
 
 // plain writes an id with what Home Assistant takes in the topics where it looks: [a-zA-Z0-9_-].

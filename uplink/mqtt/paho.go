@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,8 +13,9 @@ import (
 	"github.com/eclipse/paho.golang/paho"
 )
 
-// session5 speaks version 5.
-type session5 struct {
+// session is one connection to the broker, in version 5. One goroutine, but for lost and why.
+type session struct {
+	conn   *frames
 	client *paho.Client
 	sent   *sentPinger
 	ended  chan *refusedError // buffered 1: why the broker ended the connection, if it said so
@@ -39,9 +39,9 @@ func (p *sentPinger) PacketSent() {
 	}
 }
 
-func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message,
-	hear func(topic string, payload []byte)) (*session5, error) {
-	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)},
+func newSession(ctx context.Context, conn *frames, o Options, password string, will message,
+	hear func(topic string, payload []byte)) (*session, error) {
+	s := &session{conn: conn, sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)},
 		ended: make(chan *refusedError, 1), password: password}
 	s.reason = sync.OnceValue(s.wait)
 	s.client = paho.NewClient(paho.ClientConfig{
@@ -93,7 +93,7 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 const mostReason = 200
 
 // clean is a reason as a broker gives it, without the password, should the broker repeat that.
-func (s *session5) clean(reason string) string {
+func (s *session) clean(reason string) string {
 	if s.password != "" {
 		reason = strings.ReplaceAll(reason, s.password, "***")
 	}
@@ -124,7 +124,14 @@ var reasons = map[byte]string{
 	0x9f: "connection rate exceeded",
 }
 
-func (s *session5) publish(ctx context.Context, list []message) (acked int, err error) {
+// publish hands messages over in their order, and returns when the broker has acknowledged all. If
+// it cannot, acked is how many of them, from the first on, were acknowledged.
+func (s *session) publish(ctx context.Context, list []message) (acked int, err error) {
+	defer func() {
+		if fault := s.conn.fault.Load(); fault != nil && err != nil {
+			err = *fault
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	// The library forgets who waits for an acknowledgement when the connection breaks.
@@ -183,7 +190,7 @@ func (s *session5) publish(ctx context.Context, list []message) (acked int, err 
 }
 
 // one publishes a message and waits for its acknowledgement.
-func (s *session5) one(ctx context.Context, m message) error {
+func (s *session) one(ctx context.Context, m message) error {
 	p := &paho.Publish{QoS: 1, Retain: m.retain, Topic: m.topic, Payload: m.payload}
 	if m.revision != 0 {
 		p.Properties = &paho.PublishProperties{ContentType: "application/json",
@@ -212,7 +219,8 @@ func (s *session5) one(ctx context.Context, m message) error {
 	return err
 }
 
-func (s *session5) subscribe(ctx context.Context, topics []string) error {
+// subscribe has the broker send what is published on these topics from now on.
+func (s *session) subscribe(ctx context.Context, topics []string) error {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	var wish paho.Subscribe
@@ -226,13 +234,19 @@ func (s *session5) subscribe(ctx context.Context, topics []string) error {
 	return nil
 }
 
-func (s *session5) lost() <-chan struct{} { return s.client.Done() }
+// lost is closed when the connection is no more. why is then what is known of the reason.
+func (s *session) lost() <-chan struct{} { return s.client.Done() }
 
 // why is safe for concurrent use.
-func (s *session5) why() error { return s.reason() }
+func (s *session) why() error {
+	if fault := s.conn.fault.Load(); fault != nil {
+		return *fault
+	}
+	return s.reason()
+}
 
 // wait waits for a moment for what the broker said: the library tells of it after the end.
-func (s *session5) wait() error {
+func (s *session) wait() error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
@@ -243,7 +257,8 @@ func (s *session5) wait() error {
 	}
 }
 
-func (s *session5) close() {
+// close ends it in good order, so that the broker does not publish the will.
+func (s *session) close() {
 	_ = s.client.Disconnect(&paho.Disconnect{ReasonCode: 0})
 	<-s.client.Done()
 }
