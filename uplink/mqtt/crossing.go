@@ -14,8 +14,8 @@ const (
 )
 
 // crossed is the message of a line's own topic for an event that is a crossing of one. One that is
-// not new is none: Home Assistant takes an event for one of the moment in which it comes. It is
-// not retained.
+// not new is none: Home Assistant takes an event for one of the moment in which it comes. It is not
+// retained.
 func (n names) crossed(q vms.Queued, now time.Time) (message, bool) {
 	ev := q.Event
 	if ev.Type != vms.TypeLineCross || ev.ActorType != vms.ActorCamera || now.Sub(q.Since) >= fresh {

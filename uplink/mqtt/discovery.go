@@ -96,8 +96,8 @@ func discovery(n names, b Bridge, cameras []Camera, arm bool) []message {
 		// Nobody knows whether anything moves before a camera that is not connected.
 		seen := append(slices.Clone(byBridge), availability{n.connectivity(c.ID), on, off})
 		shows := func(class, name, topic string, unique ...string) {
-			sensor(class, entity{Name: name, UniqueID: n.unique(append([]string{c.ID}, unique...)...), StateTopic: topic,
-				Availability: seen, Mode: "all", Device: d})
+			sensor(class, entity{Name: name, UniqueID: n.unique(append([]string{c.ID}, unique...)...),
+				StateTopic: topic, Availability: seen, Mode: "all", Device: d})
 		}
 		shows("motion", "Motion", n.motion(c.ID), "motion")
 		if c.Images { // which stays what it is while the camera or the bridge is away

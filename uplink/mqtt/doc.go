@@ -38,6 +38,6 @@
 // # The library
 //
 // Eclipse Paho's client of version 5, which brokers speak since 2019, behind a small session.
-// Reconnecting, and what to send again, is uplink/delivery's, because what was acknowledged must
-// be noted in the journal and not in a client's memory.
+// Reconnecting, and what to send again, is uplink/delivery's, because what was acknowledged must be
+// noted in the journal and not in a client's memory.
 package mqtt

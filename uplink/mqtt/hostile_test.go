@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A broker that announces packets of 256 MiB, or sends messages that nobody subscribed to, is
-// left, with the reason, before anything is made room for.
+// A broker that announces packets of 256 MiB, or sends messages that nobody subscribed to, is left,
+// with the reason, before anything is made room for.
 func TestHostileBroker(t *testing.T) {
 	huge := "\xff\xff\xff\x7f"
 	const connack = "\x20\x03\x00\x00\x00"

@@ -143,8 +143,8 @@ func TestDiscovery(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 
-	// A camera, a region and in the end all of Home Assistant go from the configuration: nothing
-	// of them stays behind.
+	// A camera, a region and in the end all of Home Assistant go from the configuration: nothing of
+	// them stays behind.
 	s.stop()
 	s.options.Cameras = []Camera{{ID: "gate", Name: "Gate"}}
 	s.start()

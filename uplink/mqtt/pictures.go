@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// pictured is how long ago a motion may have ended for its picture to be published: the
-	// picture is that of the last motion, and after an outage the ones before it are nobody's.
+	// pictured is how long ago a motion may have ended for its picture to be published: the picture
+	// is that of the last motion, and after an outage the ones before it are nobody's.
 	pictured = time.Hour
 	// mostRefused is how many pictures a broker may refuse, one after the other, until it is sent
 	// none any more: it may take messages of some size only, and end the connection for others.
