@@ -70,7 +70,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	d := a.cfg().Decode
 	a.pool = codec.NewPool(codec.Options{Isolation: d.Isolation, PerProcess: d.CamerasPerProcess,
-		LibraryDirs: d.Libraries, Log: a.log, Registerer: a.reg})
+		LibraryDirs: d.Libraries, Decoders: d.Decoders, Log: a.log, Registerer: a.reg})
 	defer a.pool.Close()
 	if err := a.watchCameras(cmp.Or(a.cfg().Service.URL, base)); err != nil {
 		return err

@@ -270,6 +270,8 @@ func (c *checker) stills() {
 	between(c, "stills.flush_interval", s.FlushInterval, 100*time.Millisecond, time.Minute)
 }
 
+var namedDecoder = regexp.MustCompile(`^(h264|hevc)(_[a-z0-9]+)*$`)
+
 func (c *checker) rest() {
 	between(c, "journal.max_age", c.cfg.Journal.MaxAge, time.Hour, 87600*time.Hour)
 	between(c, "journal.max_events", c.cfg.Journal.MaxEvents, 1000, 100_000_000)
@@ -290,6 +292,12 @@ func (c *checker) rest() {
 			c.fault(at, "%v", err)
 		} else if !st.IsDir() {
 			c.fault(at, "%s is not a folder", d.Libraries[i])
+		}
+	}
+	for i, name := range d.Decoders {
+		if !namedDecoder.MatchString(name) {
+			c.fault(item("decode.decoders", i), "%q is no decoder of H.264 or H.265 in libavcodec's words; write, "+
+				"say, h264_v4l2m2m or hevc_v4l2m2m", name)
 		}
 	}
 	c.motion("motion", c.cfg.Motion)

@@ -226,6 +226,10 @@ type Decode struct {
 	// Libraries are folders that are searched for libavcodec before the system's. Absolute after
 	// Load.
 	Libraries []string `yaml:"libraries"`
+	// Decoders are decoders of libavcodec by name, hardware as a rule, that are tried before its
+	// own: h264_v4l2m2m, hevc_rkmpp. Each must decode a clip exactly first; the decoder processes
+	// may open devices then.
+	Decoders []string `yaml:"decoders"`
 }
 
 // Log says what is logged, and how.

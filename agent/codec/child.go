@@ -24,6 +24,7 @@ type childSetup struct {
 	Video        bool     `json:"video,omitempty"` // libavcodec is needed
 	PictureBytes int64    `json:"pictureBytes"`    // see engine.Options
 	MoreMemory   uint64   `json:"moreMemory"`      // see confine.Limits
+	Decoders     []string `json:"decoders,omitempty"`
 }
 
 // childEnvironment is all that a decoder process inherits: nothing of ours that might be secret.
@@ -69,8 +70,9 @@ func runWorker(before func(au []byte)) {
 	}
 	runtime.LockOSThread() // what confine says of threads
 	identify()
-	begun := confine.Begin()
-	e := engine.New(engine.Options{LibraryDirs: setup.LibraryDirs, PictureBytes: setup.PictureBytes})
+	begun := confine.Begin(setup.Video && len(setup.Decoders) > 0)
+	e := engine.New(engine.Options{LibraryDirs: setup.LibraryDirs, PictureBytes: setup.PictureBytes,
+		Decoders: setup.Decoders})
 	e.Load(setup.Video)
 	e.Confined(begun.Seal(confine.Limits{MoreMemory: setup.MoreMemory}))
 	err := worker.ServeFiles(requests, replies, e, before)

@@ -34,6 +34,9 @@ type Options struct {
 	PerProcess int
 	// LibraryDirs are searched for C libraries before the system's folders.
 	LibraryDirs []string
+	// Decoders are names of libavcodec's decoders that are tried before its own, hardware as a
+	// rule: h264_v4l2m2m, hevc_rkmpp. Processes may open devices then.
+	Decoders []string
 	// CallTimeout is how long a process may take for one call before it counts as hung; default 5
 	// s. Not with InProcess.
 	CallTimeout time.Duration
@@ -96,7 +99,8 @@ func NewPool(o Options) *Pool {
 			o.PerProcess), pictureBytes: pictureBytes(machineMemory()),
 	}
 	if o.Isolation == InProcess {
-		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes})
+		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes,
+			Decoders: o.Decoders})
 	}
 	return p
 }

@@ -44,7 +44,7 @@ func (p *Pool) launch(video bool) (*process, error) {
 	}
 	p.closeMemory()
 	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs, Video: video,
-		PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory()})
+		PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory(), Decoders: p.options.Decoders})
 	if err != nil {
 		return nil, err
 	}

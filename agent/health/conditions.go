@@ -252,6 +252,8 @@ func decodersMissing(r *Report) (list []finding) {
 		if !d.OK {
 			list = append(list, finding{fmt.Sprintf("%s cannot be decoded: %s", d.name, d.Problem), "the decoder for " +
 				d.name + " is missing", d.Hint})
+		} else if d.Problem != "" && d.name != "JPEG" { // that of JPEG says that it is slow
+			list = append(list, finding{text: d.name + " is " + d.Problem, remedy: d.Hint})
 		}
 	}
 	return list

@@ -213,6 +213,9 @@ func (p *page) rest(r *Report) {
 		if d.c.OK {
 			word = strings.TrimSpace(d.c.Library + " " + d.c.Version)
 		}
+		if d.c.Decoder != "" {
+			word += " by " + d.c.Decoder
+		}
 		decoders = append(decoders, d.name+" "+word)
 	}
 	if j := r.Decoders.JPEG; !j.OK && j.Problem == "" { // JPEG is always there, if slowly

@@ -38,7 +38,7 @@ func (b site) seen(ctx context.Context) (health.Report, error) {
 	}
 	r.DownWhy, r.DownHint = why, hint
 	r.Disk = health.DiskOf(b.data(), tightDisk)
-	pool := codec.NewPool(codec.Options{LibraryDirs: decode.Libraries})
+	pool := codec.NewPool(codec.Options{LibraryDirs: decode.Libraries, Decoders: decode.Decoders})
 	defer func() { _ = pool.Close() }()
 	within, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

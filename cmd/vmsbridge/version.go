@@ -15,12 +15,13 @@ import (
 type versionCommand struct {
 	JSON      bool     `name:"json" help:"Print JSON."`
 	Libraries []string `help:"Folders to search for libavcodec before the system's." placeholder:"DIR"`
+	Decoders  []string `help:"Decoders to try before libavcodec's own, as decode.decoders has them." placeholder:"NAME"`
 }
 
 // Run prints what this program is and what it finds to decode with. A decoder that is missing is no
 // error: the line says what to install.
 func (c *versionCommand) Run(ctx context.Context, s streams) error {
-	pool := codec.NewPool(codec.Options{LibraryDirs: c.Libraries})
+	pool := codec.NewPool(codec.Options{LibraryDirs: c.Libraries, Decoders: c.Decoders})
 	defer func() { _ = pool.Close() }()
 	// a decoder process may take half a minute to start on a busy box
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
@@ -53,6 +54,9 @@ func capability(w io.Writer, name string, c codec.Capability) {
 	line := c.Library
 	if c.Version != "" {
 		line += " " + c.Version
+	}
+	if c.Decoder != "" {
+		line += ", by " + c.Decoder
 	}
 	if c.Path != "" {
 		line += ", " + c.Path

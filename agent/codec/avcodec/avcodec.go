@@ -3,7 +3,7 @@
 // agent/codec/engine and knows nothing of processes:
 //
 //	lib, err := avcodec.Open(nil)             // finds, loads, tests
-//	dec, err := lib.NewDecoder(avcodec.H264)
+//	dec, err := lib.NewDecoder(avcodec.H264, false)
 //	frames, err := dec.Decode(accessUnit, pts)
 //	img, err := frames[0].Image() // points into libavcodec's memory until frames[0].Close
 //

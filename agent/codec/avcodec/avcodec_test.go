@@ -37,7 +37,7 @@ func library(t testing.TB) *Library {
 var codecNames = map[Codec]string{H264: "h264", H265: "h265"}
 
 func newDecoder(t testing.TB, c Codec) *Decoder {
-	d, err := library(t).NewDecoder(c)
+	d, err := library(t).NewDecoder(c, true)
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
 	return d
@@ -128,7 +128,7 @@ func TestTimes(t *testing.T) {
 					} else if lib.ptsOffset == 0 {
 						t.Skip("this libavcodec keeps its times elsewhere: try one of Debian 12 or 13")
 					}
-					d, err := lib.NewDecoder(codec)
+					d, err := lib.NewDecoder(codec, true)
 					require.NoError(t, err)
 					defer d.Close()
 					frames := decodeAll(t, d, clip)
@@ -167,7 +167,7 @@ func TestTimeHeap(t *testing.T) {
 // Frames outlive their decoder.
 func TestFramesStayAfterClose(t *testing.T) {
 	clip := testclip.Make(t, testclip.Spec{Codec: "h264", Width: 160, Height: 96, Frames: 3})
-	d, err := library(t).NewDecoder(H264)
+	d, err := library(t).NewDecoder(H264, true)
 	require.NoError(t, err)
 	frames := decodeAll(t, d, clip)
 	d.Close()
@@ -287,28 +287,28 @@ func TestDecodeRefusesSizes(t *testing.T) {
 func TestSelfTestRefuses(t *testing.T) {
 	lib := *library(t)
 	ok := tests[0]
-	require.NoError(t, lib.run(ok, func(int, *Frame) {}))
+	require.NoError(t, lib.decodes(ok, "", func(int, *Frame) {}))
 
 	wrong := ok
 	wrong.luma = slices.Clone(ok.luma)
 	wrong.luma[2]++
-	require.ErrorContains(t, lib.run(wrong, func(int, *Frame) {}), "picture 2: it was decoded wrongly")
+	require.ErrorContains(t, lib.decodes(wrong, "", func(int, *Frame) {}), "picture 2: it was decoded wrongly")
 
 	missing := ok
 	missing.luma = append(slices.Clone(ok.luma), 0)
-	require.ErrorContains(t, lib.run(missing, func(int, *Frame) {}), "3 pictures came out, not 4")
+	require.ErrorContains(t, lib.decodes(missing, "", func(int, *Frame) {}), "3 pictures came out, not 4")
 
 	other := ok
 	other.clip = bytes.Join(testclip.Make(t, testclip.Spec{Codec: "h264", Width: 160, Height: 96, Frames: 3}).Units,
 		nil)
-	require.ErrorContains(t, lib.run(other, func(int, *Frame) {}), "160x96, not 64x64")
+	require.ErrorContains(t, lib.decodes(other, "", func(int, *Frame) {}), "160x96, not 64x64")
 
 	absent := ok
 	absent.codec = "no-such-codec"
-	require.ErrorContains(t, lib.run(absent, func(int, *Frame) {}), "built without it")
+	require.ErrorContains(t, lib.decodes(absent, "", func(int, *Frame) {}), "built without it")
 
 	lib.failed = map[Codec]error{H265: fmt.Errorf("did not pass")}
-	_, err := lib.NewDecoder(H265)
+	_, err := lib.NewDecoder(H265, true)
 	require.ErrorContains(t, err, "did not pass")
 }
 
@@ -362,7 +362,7 @@ func TestManyAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {
-			d, err := lib.NewDecoder(H264)
+			d, err := lib.NewDecoder(H264, true)
 			if err != nil {
 				t.Error(err)
 				return
@@ -412,7 +412,7 @@ func FuzzDecode(f *testing.F) {
 		if len(data) == 0 || len(data) > 1<<16 {
 			return
 		}
-		d, err := lib.NewDecoder(codec)
+		d, err := lib.NewDecoder(codec, true)
 		require.NoError(t, err)
 		defer d.Close()
 		frames, _ := d.Decode(data, 1)
@@ -425,4 +425,37 @@ func FuzzDecode(f *testing.F) {
 			f.Close()
 		}
 	})
+}
+
+// A decoder that somebody names is taken if it decodes its codec exactly; of each other one it is
+// said why not, and libavcodec's own decodes on.
+func TestPrefer(t *testing.T) {
+	lib, err := open([]string{""}) // of its own: what is preferred stays
+	if err != nil {
+		t.Skipf("%v: %s", err, Hint)
+	}
+	refused := lib.Prefer([]string{"mjpeg", "h264_nobody", "h264_v4l2m2m", "h264", "h264_cuvid", "hevc_v4l2m2m"})
+	if lib.Preferred(H264) == "h264_v4l2m2m" {
+		t.Skip("this machine decodes H.264 in hardware")
+	}
+	require.Equal(t, "h264", lib.Preferred(H264))
+	require.Empty(t, lib.Preferred(H265))
+	for name, why := range map[string]string{
+		"mjpeg":        "its name does not begin with h264_ or hevc_",
+		"h264_nobody":  "this libavcodec was built without it",
+		"h264_v4l2m2m": "open decoder h264",
+		"h264_cuvid":   "h264 is taken",
+		"hevc_v4l2m2m": "open decoder hevc",
+	} {
+		require.ErrorContains(t, refused[name], why, name)
+	}
+	require.Len(t, refused, 5)
+	d, err := lib.NewDecoder(H264, true)
+	require.NoError(t, err)
+	defer d.Close()
+	require.Equal(t, "h264", d.Named())
+	own, err := lib.NewDecoder(H264, false)
+	require.NoError(t, err)
+	defer own.Close()
+	require.Empty(t, own.Named())
 }

@@ -2,6 +2,7 @@ package avcodec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,6 +26,7 @@ const (
 type Decoder struct {
 	lib    *Library
 	codec  Codec
+	named  string // the decoder's name; "": libavcodec's own
 	ctx    unsafe.Pointer
 	packet unsafe.Pointer
 	fed    timeHeap // the times of pictures that did not come out yet; used only without lib.ptsOffset
@@ -35,7 +37,7 @@ type Decoder struct {
 // NewDecoder opens a decoder with one thread. For H.264 the loop filter is skipped: a fifth less
 // work, and the small drift until the next keyframe does not matter to stills and motion. For H.265
 // it would.
-func (l *Library) NewDecoder(c Codec) (*Decoder, error) {
+func (l *Library) NewDecoder(c Codec, preferred bool) (*Decoder, error) {
 	if err := l.failed[c]; err != nil {
 		return nil, fmt.Errorf("open decoder %s: %w", c, err)
 	}
@@ -43,15 +45,20 @@ func (l *Library) NewDecoder(c Codec) (*Decoder, error) {
 	if c == H264 {
 		options = append(options, [2]string{"skip_loop_filter", "all"})
 	}
-	return l.open(c, options)
+	if name := l.preferred[c]; name != "" && preferred {
+		if d, err := l.open(c, name, options); err == nil {
+			return d, nil // hardware may serve a few streams and no more
+		}
+	}
+	return l.open(c, "", options)
 }
 
-func (l *Library) open(c Codec, options [][2]string) (*Decoder, error) {
-	codec := l.calls.findDecoder(string(c))
+func (l *Library) open(c Codec, name string, options [][2]string) (*Decoder, error) {
+	codec := l.calls.findDecoder(cmp.Or(name, string(c)))
 	if codec == nil {
-		return nil, fmt.Errorf("open decoder %s: this libavcodec was built without it", c)
+		return nil, fmt.Errorf("open decoder %s: this libavcodec was built without it", cmp.Or(name, string(c)))
 	}
-	d := &Decoder{lib: l, codec: c, fresh: true, shared: &steady.Stream{Codec: steadyCodec[c]}}
+	d := &Decoder{lib: l, codec: c, named: name, fresh: true, shared: &steady.Stream{Codec: steadyCodec[c]}}
 	d.ctx, d.packet = l.calls.allocContext(codec), l.calls.allocPacket()
 	if d.ctx == nil || d.packet == nil {
 		d.Close()

@@ -29,11 +29,12 @@ type Library struct {
 
 	calls       calls
 	symbols     map[string]uintptr
-	getBufferAt uintptr         // of AVCodecContext.get_buffer2
-	getBuffer   uintptr         // what it is set to
-	budgetCalls unsafe.Pointer  // what that calls, where it is in C
-	ptsOffset   uintptr         // of AVFrame.pts; 0: not where expected, times are kept beside
-	failed      map[Codec]error // why a codec is not served
+	getBufferAt uintptr          // of AVCodecContext.get_buffer2
+	getBuffer   uintptr          // what it is set to
+	budgetCalls unsafe.Pointer   // what that calls, where it is in C
+	ptsOffset   uintptr          // of AVFrame.pts; 0: not where expected, times are kept beside
+	failed      map[Codec]error  // why a codec is not served
+	preferred   map[Codec]string // decoders by name: see Prefer
 }
 
 // calls are the functions used, as Go functions.
@@ -129,7 +130,7 @@ func load(dir string, major int) (*Library, error) {
 	if utilHandle, err = dlopen(soname("", "avutil", major-2)); err != nil {
 		return nil, fmt.Errorf("load libavutil: %w", err)
 	}
-	lib := &Library{failed: map[Codec]error{}, symbols: map[string]uintptr{}}
+	lib := &Library{failed: map[Codec]error{}, preferred: map[Codec]string{}, symbols: map[string]uintptr{}}
 	if err := lib.bind(codecHandle, utilHandle); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@
 // processes, and more memory than its pictures need. The C libraries in it read hostile streams;
 // whoever takes one over finds nothing to go on with. agent/codec calls it in the process:
 //
-//	held := confine.Begin()               // before any C library is loaded
+//	held := confine.Begin(false)          // before any C library is loaded
 //	…                                     // load the libraries and test them
 //	held = held.Seal(confine.Limits{})    // before the first byte of a camera is read
 //
@@ -65,23 +65,28 @@ const (
 )
 
 // Begun is a process between Begin and Seal.
-type Begun struct{ privileges error }
+type Begun struct {
+	privileges error
+	devices    bool
+}
 
 // maxTasks bounds the threads and processes of the user that the bridge runs as, the agent's own
 // included: more than a bridge of hundreds of cameras has, and less than a machine breaks down by.
 const maxTasks = 4096
 
 // Begin takes what a process does not need that is about to load its libraries: new privileges, the
-// network, other processes, writing. What cannot be had is told by Seal.
-func Begin() Begun {
-	b := Begun{privileges: unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}
+// network, other processes, writing. With devices, for decoders in hardware, it may open, and speak
+// to, what is below /dev, and read what is below /sys, before and after Seal. What cannot be had is
+// told by Seal.
+func Begin(devices bool) Begun {
+	b := Begun{privileges: unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), devices: devices}
 	lower(unix.RLIMIT_CORE, 0)
 	lower(unix.RLIMIT_FSIZE, 0)
 	lower(unix.RLIMIT_NPROC, maxTasks)
 	lower(unix.RLIMIT_NOFILE, 256)
 	if b.privileges == nil {
-		_, _ = restrict(allButReading)
-		_ = filter(loading())
+		_, _ = restrict(allButReading, devices)
+		_ = filter(loading(devices))
 	}
 	return b
 }
@@ -95,18 +100,28 @@ func (b Begun) Seal(l Limits) Report {
 	calls := b.privileges
 	if b.privileges != nil {
 		r.Note(landlock, b.privileges)
-	} else if version, err := restrict(everything); err != nil {
+	} else if version, err := restrict(everything, b.devices); err != nil {
 		r.Note(landlock, err)
 	} else {
-		r.Note(fmt.Sprintf("%s %d", landlock, version), nil)
+		r.Note(fmt.Sprintf("%s %d%s", landlock, version, b.but()), nil)
 	}
-	limited = errors.Join(limited, lower(unix.RLIMIT_NOFILE, 0))
+	if !b.devices {
+		limited = errors.Join(limited, lower(unix.RLIMIT_NOFILE, 0))
+	}
 	if calls == nil {
-		calls = filter(decoding())
+		calls = filter(decoding(b.devices))
 	}
-	r.Note(systemCalls, calls)
+	r.Note(systemCalls+b.but(), calls)
 	r.Note(limits, limited)
 	return r
+}
+
+// but is what a report says that is left to a process with devices.
+func (b Begun) but() string {
+	if b.devices {
+		return " but for devices"
+	}
+	return ""
 }
 
 // limitMemory bounds what may be mapped from now on: Go's reservations, and those of the race

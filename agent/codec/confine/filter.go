@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,9 +33,13 @@ type argument struct {
 	mask, value uint32
 }
 
-// decoding is for a process that has all that it needs.
-func decoding() policy {
+// decoding is for a process that has all that it needs, but for devices that it may open.
+func decoding(devices bool) policy {
 	p := policy{free: always, absent: []uintptr{unix.SYS_CLONE3}, deadly: hostile}
+	if devices {
+		p.free = append(slices.Clone(always), files...)
+		p.bound = opened(unix.O_CREAT | unix.O_TRUNC)
+	}
 	for _, number := range mapping {
 		p.bound = append(p.bound, call{number, []argument{{2, unix.PROT_EXEC, 0}}})
 	}
@@ -42,19 +47,29 @@ func decoding() policy {
 	return p
 }
 
+// opened are the calls that open files without any of these flags.
+func opened(without uint32) (calls []call) {
+	for number, flags := range opening {
+		calls = append(calls, call{number, []argument{{flags, without, 0}}})
+	}
+	return calls
+}
+
 // loading is for one that loads libraries and asks what the machine is like.
-func loading() policy {
+func loading(devices bool) policy {
 	p := policy{free: append(append(append([]uintptr(nil), always...), mapping...), files...),
 		absent: []uintptr{unix.SYS_CLONE3}}
 	p.bound = own()
 	for _, number := range limiting {
 		p.bound = append(p.bound, call{number, []argument{{0, ^uint32(0), 0}}}) // of oneself
 	}
-	for number, flags := range opening {
-		p.bound = append(p.bound,
-			call{number, []argument{{flags, unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC, unix.O_RDONLY}}})
+	without := uint32(unix.O_CREAT | unix.O_TRUNC)
+	if !devices {
+		without |= unix.O_ACCMODE
 	}
-	p.free = append(p.free, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_RESTRICT_SELF)
+	p.bound = append(p.bound, opened(without)...)
+	p.free = append(p.free, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE,
+		unix.SYS_LANDLOCK_RESTRICT_SELF)
 	return p
 }
 

@@ -98,6 +98,12 @@ func takenOver(t *testing.T, v victim) (dir string) {
 // other processes; what decoding needs goes on. This runs as root where the tests do, who would
 // otherwise be let in everywhere.
 func TestTakenOverDecoder(t *testing.T) {
+	t.Run("in software", func(t *testing.T) { takeOver(t, nil) })
+	// A process that may open devices still gets at nothing else.
+	t.Run("with devices", func(t *testing.T) { takeOver(t, []string{"h264"}) })
+}
+
+func takeOver(t *testing.T, decoders []string) {
 	v := newVictim(t)
 	dir := takenOver(t, v)
 	self := fmt.Sprint(os.Getpid())
@@ -131,7 +137,15 @@ func TestTakenOverDecoder(t *testing.T) {
 		attacks = append(attacks, attack{"32-bit", "", refusals})
 	}
 
-	held := confinement(t)
+	held, but := confinement(t, decoders...), ""
+	if decoders != nil {
+		but = " but for devices"
+		if !slices.ContainsFunc(held.InForce, func(s string) bool { return strings.HasPrefix(s, "Landlock") }) {
+			t.Skipf("this kernel has no Landlock, which keeps files from who may open devices: %s", held)
+		}
+		// Whether there is a file is nothing that Landlock keeps.
+		attacks = slices.DeleteFunc(attacks, func(a attack) bool { return a.name == "stat" })
+	}
 	var (
 		pool *codec.Pool
 		dec  *codec.Decoder
@@ -140,7 +154,7 @@ func TestTakenOverDecoder(t *testing.T) {
 		if pool != nil {
 			require.NoError(t, pool.Close())
 		}
-		pool = codec.NewPool(codec.Options{LibraryDirs: []string{dir}})
+		pool = codec.NewPool(codec.Options{LibraryDirs: []string{dir}, Decoders: decoders})
 		dec = pool.Open("gate", codec.H264, 57_600)
 	}
 	reopen()
@@ -152,7 +166,7 @@ func TestTakenOverDecoder(t *testing.T) {
 	decodes()
 	for _, a := range attacks {
 		t.Run(a.name+" "+filepath.Base(a.with), func(t *testing.T) {
-			if !slices.Contains(held.InForce, "seccomp") {
+			if !slices.Contains(held.InForce, "seccomp"+but) {
 				t.Skipf("this kernel has no seccomp: %s", held)
 			}
 			_, err := dec.Decode(t.Context(), []byte(strings.TrimSpace("ATTACK "+a.name+" "+a.with)), 2)
@@ -168,9 +182,9 @@ func TestTakenOverDecoder(t *testing.T) {
 }
 
 // confinement is what this machine has.
-func confinement(t *testing.T) confine.Report {
+func confinement(t *testing.T, decoders ...string) confine.Report {
 	t.Helper()
-	pool := codec.NewPool(codec.Options{})
+	pool := codec.NewPool(codec.Options{Decoders: decoders})
 	defer pool.Close()
 	found, err := pool.Capabilities(t.Context())
 	require.NoError(t, err)

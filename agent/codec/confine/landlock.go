@@ -47,9 +47,9 @@ func ruleset(version int, s scope) (r unix.LandlockRulesetAttr, size uintptr) {
 	return r, size
 }
 
-// restrict confines this thread, and those that it will start; all threads from version 8 on. It
-// answers the version.
-func restrict(s scope) (version int, err error) {
+// restrict confines this thread, and those that it will start; all threads from version 8 on. With
+// devices what is below /dev stays free, and /sys may be read. It answers the version.
+func restrict(s scope, devices bool) (version int, err error) {
 	v, _, code := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {
 	case code == unix.ENOSYS:
@@ -66,6 +66,15 @@ func restrict(s scope) (version int, err error) {
 		return version, fmt.Errorf("make a set of rules: %w", code)
 	}
 	defer unix.Close(int(fd))
+	if devices {
+		const using = reading&^unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+			unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+		err = errors.Join(allow(fd, "/dev", using&attr.Handled_access_fs),
+			allow(fd, "/sys", reading&^unix.LANDLOCK_ACCESS_FS_EXECUTE&attr.Handled_access_fs))
+		if err != nil {
+			return version, err
+		}
+	}
 	var flags uintptr
 	if version >= 8 {
 		flags = unix.LANDLOCK_RESTRICT_SELF_TSYNC
@@ -74,4 +83,23 @@ func restrict(s scope) (version int, err error) {
 		return version, fmt.Errorf("confine this thread: %w", code)
 	}
 	return version, nil
+}
+
+// allow adds a rule: these rights to all that is below a folder; nothing where there is no such
+// folder, or no such right is taken.
+func allow(ruleset uintptr, folder string, rights uint64) error {
+	if rights == 0 {
+		return nil
+	}
+	fd, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)}
+	if _, _, code := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, ruleset, unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&rule)), 0, 0, 0); code != 0 {
+		return fmt.Errorf("leave %s free: %w", folder, code)
+	}
+	return nil
 }

@@ -45,12 +45,12 @@ func TestLandlock(t *testing.T) {
 		runtime.LockOSThread() // for ever: the thread ends with its confinement
 		var s seen
 		if s.err = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); s.err == nil {
-			s.version, s.err = restrict(allButReading)
+			s.version, s.err = restrict(allButReading, false)
 		}
 		s.read, s.write = opens(file, unix.O_RDONLY), opens(file, unix.O_WRONLY)
 		s.create, s.dial = opens(filepath.Join(dir, "new"), unix.O_WRONLY|unix.O_CREAT), connects()
 		if s.err == nil {
-			_, s.err = restrict(everything)
+			_, s.err = restrict(everything, false)
 		}
 		s.readLate = opens(file, unix.O_RDONLY)
 		done <- s

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"vmsbridge/agent/codec/avcodec"
 	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/jpeg"
@@ -12,6 +14,7 @@ type Capability struct {
 	Library string `json:"library,omitempty"` // for example "libavcodec"
 	Version string `json:"version,omitempty"` // for example "59.37.100", if known
 	Path    string `json:"path,omitempty"`    // of the library's file, if known
+	Decoder string `json:"decoder,omitempty"` // that was asked for by name and is taken, for example "h264_v4l2m2m"
 	Problem string `json:"problem,omitempty"` // why not, or why slowly
 	Hint    string `json:"hint,omitempty"`    // what to install
 }
@@ -44,9 +47,18 @@ func (e *Engine) video(f Format) Capability {
 	if err != nil {
 		return Capability{Problem: err.Error(), Hint: avcodec.Hint}
 	}
-	c := Capability{OK: true, Library: "libavcodec", Version: lib.Version, Path: lib.Path}
+	c := Capability{OK: true, Library: "libavcodec", Version: lib.Version, Path: lib.Path,
+		Decoder: lib.Preferred(codecOf[f])}
 	if err := lib.Supports(codecOf[f]); err != nil {
 		c.OK, c.Problem, c.Hint = false, err.Error(), avcodec.Hint
+		return c
+	}
+	for _, name := range e.decoders {
+		if codec, _ := avcodec.CodecOf(name); codec == codecOf[f] && e.refused[name] != nil && c.Decoder == "" {
+			c.Problem = fmt.Sprintf("decoded in software: %s cannot be used: %v", name, e.refused[name])
+			c.Hint = "see that the driver is there and that the service may open its device (agent/BOARDS.md), " +
+				"or take the name out of decode.decoders"
+		}
 	}
 	return c
 }

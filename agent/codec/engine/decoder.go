@@ -21,7 +21,9 @@ type Decoder struct {
 	format     Format
 	lumaPixels int
 	jpegs      *jpeg.Codec
-	video      *avcodec.Decoder        // nil for MJPEG
+	video      *avcodec.Decoder // nil for MJPEG
+	own        func() (*avcodec.Decoder, error)
+	barren     int                     // access units that a decoder by name took in a row, without a picture
 	most       int64                   // that the pictures may take in memory; 0: no limit
 	asked      demand                  // of the stream's last parameter sets that could be read
 	refused    error                   // the stream's last parameter sets ask for more, or it takes more
@@ -56,7 +58,35 @@ func (d *Decoder) Decode(au []byte, pts int64) (pictures []Picture, err error) {
 		return nil, err
 	}
 	frames, err := d.video.Decode(au, pts)
+	if d.video.Named() != "" {
+		if d.barren++; len(frames) > 0 {
+			d.barren = 0
+		} else if d.barren == maxBarren {
+			return nil, d.giveUp(err)
+		}
+	}
 	return d.take(frames, err)
+}
+
+// maxBarren is how many access units in a row a decoder that was asked for by name takes without a
+// picture, until libavcodec's own decodes the stream. Hardware that is gone, or busy with others,
+// gives none; a stream whose keyframe was lost may, for some seconds, and loses nothing by it.
+const maxBarren = 100
+
+// giveUp has libavcodec's own decoder decode the stream from now on.
+func (d *Decoder) giveUp(last error) error {
+	named := d.video.Named()
+	video, err := d.own()
+	if err != nil {
+		return errors.Join(last, err)
+	}
+	d.video.Close()
+	d.video, d.barren = video, 0
+	if d.most != 0 {
+		d.bound()
+	}
+	return errors.Join(fmt.Errorf("%s gave no picture for %d access units: the stream is decoded in software "+
+		"from now on", named, maxBarren), last)
 }
 
 // LumaFrom has pictures before pts come without luma from the next call on. In the beginning all
@@ -81,9 +111,10 @@ func (d *Decoder) Fed(sent, received int32, frames []unsafe.Pointer) (pictures [
 	return d.take(taken, err)
 }
 
-// Shared is what package steady knows of the decoder; nil with MJPEG.
+// Shared is what package steady knows of the decoder; nil where that has no part: with MJPEG, and
+// with a decoder by name, which may have to be replaced.
 func (d *Decoder) Shared() *steady.Stream {
-	if d.video == nil {
+	if d.video == nil || d.video.Named() != "" {
 		return nil
 	}
 	return d.video.Shared()

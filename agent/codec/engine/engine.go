@@ -74,12 +74,15 @@ type Options struct {
 	// then the system's folders
 	LibraryDirs  []string
 	PictureBytes int64 // the most that the pictures of one stream may take in memory; 0: no limit
+	// Decoders of libavcodec by name, tried before its own: hardware, such as h264_v4l2m2m
+	Decoders []string
 }
 
 // Engine holds the libraries of one process. They are loaded when first needed. Safe for concurrent
 // use.
 type Engine struct {
 	dirs         []string // searched before the system's
+	decoders     []string // by name
 	pictureBytes int64
 	room         atomic.Pointer[[]byte] // for the next still, of whichever decoder; nil: there is none, or it is in use
 
@@ -87,13 +90,16 @@ type Engine struct {
 	held   *confine.Report // of the process, once it can open no more files; nil before
 	lib    *avcodec.Library
 	libErr error
-	tried  time.Time // when libavcodec was last looked for
-	jpegs  *jpeg.Codec
+	// why decoders that were asked for by name are not taken
+	refused map[string]error
+	tried   time.Time // when libavcodec was last looked for
+	jpegs   *jpeg.Codec
 }
 
 // New does nothing yet.
 func New(o Options) *Engine {
-	return &Engine{dirs: append(slices.Clone(o.LibraryDirs), shipped()...), pictureBytes: o.PictureBytes}
+	return &Engine{dirs: append(slices.Clone(o.LibraryDirs), shipped()...), decoders: o.Decoders,
+		pictureBytes: o.PictureBytes}
 }
 
 // Load loads the libraries now, libavcodec only for video, and tests them. What is missing is told
@@ -125,6 +131,9 @@ func (e *Engine) library() (*avcodec.Library, error) {
 	if e.lib == nil && e.held == nil && (e.tried.IsZero() || time.Since(e.tried) > retry) {
 		e.lib, e.libErr = avcodec.Open(e.dirs)
 		e.tried = time.Now()
+		if e.lib != nil {
+			e.refused = e.lib.Prefer(e.decoders)
+		}
 	}
 	return e.lib, e.libErr
 }
@@ -168,9 +177,10 @@ func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
 	if err := lib.Supports(codecOf[f]); err != nil {
 		return nil, &UnsupportedError{Format: f, Reason: err.Error(), Hint: avcodec.Hint}
 	}
-	if d.video, err = lib.NewDecoder(codecOf[f]); err != nil {
+	if d.video, err = lib.NewDecoder(codecOf[f], true); err != nil {
 		return nil, err
 	}
+	d.own = func() (*avcodec.Decoder, error) { return lib.NewDecoder(codecOf[f], false) }
 	if d.most != 0 {
 		d.bound()
 	}

@@ -248,3 +248,40 @@ func FuzzDecode(f *testing.F) {
 		_, _ = d.Flush()
 	})
 }
+
+// A decoder that was asked for by name, and gives no pictures any more, is replaced.
+func TestADecoderByNameThatGivesNothing(t *testing.T) {
+	e := New(Options{Decoders: []string{"h264"}})
+	lib, err := e.library()
+	if err != nil {
+		t.Skipf("%v: %s", err, avcodec.Hint)
+	}
+	require.Equal(t, "h264", lib.Preferred(avcodec.H264))
+	require.Equal(t, "h264", e.Capabilities().H264.Decoder)
+	d, err := e.Open(H264, 57_600)
+	require.NoError(t, err)
+	defer d.Close()
+	require.Nil(t, d.Shared(), "it may be replaced")
+	clip := testclip.Make(t, testclip.Spec{Codec: "h264", Width: 160, Height: 96, Frames: 8})
+	require.Len(t, feed(t, d, clip), 8)
+	for range maxBarren {
+		require.Equal(t, "h264", d.video.Named())
+		_, err = d.Decode([]byte{0, 0, 0, 1, 0x41, 0xff, 0xff}, 9)
+	}
+	require.ErrorContains(t, err, "decoded in software from now on")
+	require.Empty(t, d.video.Named())
+	require.Len(t, feed(t, d, clip), 8)
+}
+
+// Where none of those that are asked for by name can be used, it says so, and decodes.
+func TestDecodersByNameThatAreNotThere(t *testing.T) {
+	e := New(Options{Decoders: []string{"h264_nobody"}})
+	if _, err := e.library(); err != nil {
+		t.Skipf("%v: %s", err, avcodec.Hint)
+	}
+	c := e.Capabilities()
+	require.True(t, c.H264.OK)
+	require.Regexp(t, `^decoded in software: h264_nobody cannot be used: .*built without it`, c.H264.Problem)
+	require.Contains(t, c.H264.Hint, "decode.decoders")
+	require.Empty(t, c.H265.Problem, "nothing was asked for")
+}

@@ -218,7 +218,8 @@ func run(tb testing.TB, secrets []string, name string, args ...string) (out stri
 	if state.ExitCode() == -1 {
 		tb.Fatalf("%s %v was KILLED: %v\n%s", name, args, state, text)
 	}
-	// What the kernel says at the end begins with the size of who started it: getrusage(2), ru_maxrss, over execve.
+	// What the kernel says at the end begins with the size of who started it: ru_maxrss stays over
+	// execve.
 	if all := int(state.SysUsage().(*syscall.Rusage).Maxrss) << 10; all > peak(os.Getpid()) {
 		most = max(most, all)
 	}
