@@ -31,8 +31,8 @@ var allowed = map[string][]string{
 	"motion/shake":       {"motion/plane"},
 	"motion/plane":       nil,
 	"motion/tally":       nil,
-	"motion/rule":        {"motion"}, // for its Thing
-	"motion/tamper/...":  {"motion"}, // for its Picture
+	"motion/rule":        {"motion"},                 // for its Thing
+	"motion/tamper":      {"motion", "motion/plane"}, // for its Picture
 	"agent/clock":        nil,
 	"agent/rawfd":        nil, // system calls that do not wait
 	"agent/camera":       {"agent/rawfd"},

@@ -26,40 +26,118 @@ type detail struct {
 	left                  float32          // share of the grain that is still in the reference
 }
 
-// detail compares the fine structure. With learn above 0 the reference takes that share of it over.
-func (r *reference) detail(g grid, p motion.Picture, learn float32) detail {
-	d := detail{grain: &r.grain, left: 1 / float32(max(1, min(r.looks, mostLooks)))}
+// curl is the fine structure of a picture: the curvature of its fine pixels, and by block the sum
+// of its squares and of how many it is.
+type curl struct {
+	fine       []float32
+	own, count [blocks]float32
+}
+
+// take looks at a picture.
+func (c *curl) take(g grid, p motion.Picture) {
+	c.own, c.count = [blocks]float32{}, [blocks]float32{}
 	step := g.pitch * p.Stride
 	for y := range g.fineHeight {
-		by := min(blocksY-1, y*blocksY/g.fineHeight)
 		up, mid, down := p.Luma[fineRows*y*step:], p.Luma[(fineRows*y+1)*step:], p.Luma[(fineRows*y+2)*step:]
+		row := c.fine[y*g.fineWidth : (y+1)*g.fineWidth]
+		curvature(up, mid, down, g.pitch, row)
 		for bx := range blocksX {
 			x0, x1 := block(bx, blocksX, g.fineWidth)
-			ref := r.fine[y*g.fineWidth+x0 : y*g.fineWidth+x1]
-			var b, n, s float32
-			for i := range ref {
-				at := (x0 + i + 1) * g.pitch
-				v := float32(4*int(mid[at]) - int(mid[at-g.pitch]) - int(mid[at+g.pitch]) - int(up[at]) - int(down[at]))
-				f := ref[i]
-				b += v * f
-				n += v * v
-				s += f * f
-				ref[i] = f + learn*(v-f)
-			}
-			k := by*blocksX + bx
-			d.both[k], d.own[k], d.was[k], d.count[k] = d.both[k]+b, d.own[k]+n, d.was[k]+s,
-				d.count[k]+float32(len(ref))
+			k := g.fineBlock(bx, y)
+			c.own[k] += dot(row[x0:x1], row[x0:x1])
+			c.count[k] += float32(x1 - x0)
 		}
 	}
-	if learn > 0 && r.looks > 0 { // nothing is left of a first look
-		share := max(learn, 1/float32(r.looks))
-		for k := range r.grain {
-			if n := d.count[k]; n > 0 {
-				r.grain[k] += share * (max(0, d.own[k]-2*d.both[k]+d.was[k])/n - r.grain[k])
-			}
+}
+
+// curvature writes that of the middle one of three rows of fine pixels into to.
+func curvature(up, mid, down []byte, pitch int, to []float32) {
+	if pitch == 1 { // mostly
+		n := len(to)
+		up, mid, down = up[1:][:n:n], mid[:n+2:n+2], down[1:][:n:n]
+		before, at := int(mid[0]), int(mid[1])
+		for i, after := range mid[2:][:n:n] {
+			to[i] = float32(4*at - before - int(after) - int(up[i]) - int(down[i]))
+			before, at = at, int(after)
+		}
+		return
+	}
+	for x := range to {
+		i := (x + 1) * pitch
+		to[x] = float32(4*int(mid[i]) - int(mid[i-pitch]) - int(mid[i+pitch]) - int(up[i]) - int(down[i]))
+	}
+}
+
+// dot is the sum of products. b is as long as a.
+func dot(a, b []float32) float32 {
+	var s, t, u, v float32
+	b = b[:len(a)]
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		p, q := a[i:][:4:4], b[i:][:4:4]
+		s += p[0] * q[0]
+		t += p[1] * q[1]
+		u += p[2] * q[2]
+		v += p[3] * q[3]
+	}
+	for ; i < len(a); i++ {
+		s += a[i] * b[i]
+	}
+	return s + t + (u + v)
+}
+
+// detail compares the fine structure.
+func (r *reference) detail(g grid, c *curl) detail {
+	d := detail{own: c.own, was: r.was, count: c.count, grain: &r.grain,
+		left: 1 / float32(max(1, min(r.looks, mostLooks)))}
+	for y := range g.fineHeight {
+		now, was := c.fine[y*g.fineWidth:(y+1)*g.fineWidth], r.fine[y*g.fineWidth:(y+1)*g.fineWidth]
+		for bx := range blocksX {
+			x0, x1 := block(bx, blocksX, g.fineWidth)
+			d.both[g.fineBlock(bx, y)] += dot(now[x0:x1], was[x0:x1])
 		}
 	}
 	return d
+}
+
+// learnFine takes a share of the fine structure over; d is what detail said of it.
+func (r *reference) learnFine(g grid, c *curl, d *detail, share float32) {
+	r.was = [blocks]float32{}
+	for y := range g.fineHeight {
+		now, ref := c.fine[y*g.fineWidth:(y+1)*g.fineWidth], r.fine[y*g.fineWidth:(y+1)*g.fineWidth]
+		for bx := range blocksX {
+			x0, x1 := block(bx, blocksX, g.fineWidth)
+			r.was[g.fineBlock(bx, y)] += approach(ref[x0:x1], now[x0:x1], share)
+		}
+	}
+	if r.looks == 0 {
+		return // nothing is left of a first look
+	}
+	share = max(share, 1/float32(r.looks))
+	for k := range r.grain {
+		if n := d.count[k]; n > 0 {
+			r.grain[k] += share * (max(0, d.own[k]-2*d.both[k]+d.was[k])/n - r.grain[k])
+		}
+	}
+}
+
+// approach moves ref towards now by a share, and answers the sum of its squares.
+func approach(ref, now []float32, share float32) float32 {
+	var s, t float32
+	now = now[:len(ref)]
+	i := 0
+	for ; i+2 <= len(ref); i += 2 {
+		p, q := ref[i:][:2:2], now[i:][:2:2]
+		a, b := p[0]+share*(q[0]-p[0]), p[1]+share*(q[1]-p[1])
+		p[0], p[1] = a, b
+		s += a * a
+		t += b * b
+	}
+	if i < len(ref) {
+		ref[i] += share * (now[i] - ref[i])
+		s += ref[i] * ref[i]
+	}
+	return s + t
 }
 
 // sharpness is the fine structure of some blocks: how much of what was there is still in its place
@@ -171,10 +249,10 @@ func (r *reference) moved(g grid, p motion.Picture, of *[blocks]bool, row []floa
 	var was float32
 	step := g.pitch * p.Stride
 	for y := 1; y < g.fineHeight-1; y += 2 { // every other row is enough
-		by := min(blocksY-1, y*blocksY/g.fineHeight)
+		by := g.fineBlock(0, y)
 		ref := r.fine[y*g.fineWidth : (y+1)*g.fineWidth]
 		for bx := range blocksX {
-			if of[by*blocksX+bx] {
+			if of[by+bx] {
 				x0, x1 := block(bx, blocksX, g.fineWidth)
 				for _, f := range ref[max(sway, x0):min(len(ref)-sway, x1)] {
 					was += f * f
@@ -187,12 +265,9 @@ func (r *reference) moved(g grid, p motion.Picture, of *[blocks]bool, row []floa
 				continue
 			}
 			up, mid, down := p.Luma[(at-1)*step:], p.Luma[at*step:], p.Luma[(at+1)*step:]
-			for x := range row {
-				i := (x + 1) * g.pitch
-				row[x] = float32(4*int(mid[i]) - int(mid[i-g.pitch]) - int(mid[i+g.pitch]) - int(up[i]) - int(down[i]))
-			}
+			curvature(up, mid, down, g.pitch, row)
 			for bx := range blocksX {
-				if !of[by*blocksX+bx] {
+				if !of[by+bx] {
 					continue
 				}
 				x0, x1 := block(bx, blocksX, g.fineWidth)

@@ -16,15 +16,17 @@ const (
 func (w *Watch) look(p motion.Picture, dt time.Duration) {
 	w.looks++
 	w.now.take(w.grid, p, dt.Seconds())
+	w.curl.take(w.grid, p)
 	w.followLight(dt)
 	ref := w.refs[w.active]
 	if ref.looks < learnLooks {
-		w.learn(ref, p, dt, 1)
+		d := ref.detail(w.grid, &w.curl)
+		w.learn(ref, &d, dt, 1)
 		return
 	}
 	m := w.choose()
 	ref = w.refs[w.active]
-	d := ref.detail(w.grid, p, 0)
+	d := ref.detail(w.grid, &w.curl)
 	reason := w.judge(ref, &m, &d)
 	if reason == None || w.open == Defocused {
 		if r := w.focus(ref, &m, &d, p, dt); reason == None {
@@ -40,7 +42,7 @@ func (w *Watch) look(p motion.Picture, dt time.Duration) {
 			ref.contrast = toward(ref.contrast, m.contrast, dt, contrastFade)
 		}
 		if m.gone < oddShare {
-			w.learn(ref, p, dt, soft)
+			w.learn(ref, &d, dt, soft)
 		}
 	}
 	w.alternate(&m, p, dt)
@@ -63,10 +65,10 @@ func (w *Watch) followLight(dt time.Duration) {
 	}
 }
 
-// learn takes the look into a reference. soft below 1 makes it slower.
-func (w *Watch) learn(r *reference, p motion.Picture, dt time.Duration, soft float32) {
+// learn takes the look into a reference, of which d is the detail. soft below 1 makes it slower.
+func (w *Watch) learn(r *reference, d *detail, dt time.Duration, soft float32) {
 	r.learn(&w.now, dt.Seconds(), soft)
-	r.detail(w.grid, p, soft*r.weight(dt.Seconds(), forget))
+	r.learnFine(w.grid, &w.curl, d, soft*r.weight(dt.Seconds(), forget))
 	r.looks++
 	r.used = w.looks
 }
@@ -104,7 +106,8 @@ func (w *Watch) alternate(m *match, p motion.Picture, dt time.Duration) {
 		w.fresh.forget()
 		w.stable = 0
 	}
-	w.learn(w.fresh, p, dt, 1)
+	d := w.fresh.detail(w.grid, &w.curl)
+	w.learn(w.fresh, &d, dt, 1)
 	if w.stable += dt; w.stable < wait {
 		return
 	}

@@ -17,6 +17,7 @@ type reference struct {
 	edge  []float32 // by cell: its magnitude
 	fine  []float32 // by fine pixel: the curvature of the picture
 
+	was      [blocks]float32 // by block: the sum of squares of fine
 	grain    [blocks]float32 // by block: mean square of the curvature that is not in fine: noise, and what moves
 	level    float32         // mean grey level
 	bright   float32         // share of saturated cells
@@ -204,11 +205,7 @@ func (r *reference) shading(g grid, l *view, of *[blocks]bool) relation {
 	return relate(nw-n*w*k, nn-n*n*k, ww-w*w*k)
 }
 
-func abs(v float32) float32 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
+// abs has no branch: signs are as good as random.
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
 func root(v float32) float32 { return float32(math.Sqrt(float64(max(0, v)))) }

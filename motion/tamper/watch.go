@@ -37,6 +37,7 @@ type Watch struct {
 	still  stillness
 
 	now    view
+	curl   curl
 	usual  float32 // mean grey level of the last seconds
 	refs   []*reference
 	active int
@@ -64,6 +65,7 @@ type view struct {
 	smooth []float32 // the same over the last looks
 	stand  []float32 // what stands out of smooth
 	sums   []float32 // scratch
+	means  []uint16  // scratch
 	level  float32
 	bright float32
 	stir   float32 // share of cells that are not as in the last looks
@@ -107,7 +109,8 @@ func (w *Watch) resize(width, height int) {
 	w.grid = g
 	n := g.cells()
 	w.now = view{cells: make([]float32, n), smooth: make([]float32, n), stand: make([]float32, n),
-		sums: make([]float32, n)}
+		sums: make([]float32, n), means: make([]uint16, n)}
+	w.curl.fine = make([]float32, g.fineWidth*g.fineHeight)
 	w.row = make([]float32, g.fineWidth)
 	w.refs = w.refs[:0]
 	for range references {
@@ -205,7 +208,7 @@ func (w *Watch) end(accepted bool) {
 
 // take makes the view of a picture, dt seconds after the last.
 func (v *view) take(g grid, p motion.Picture, dt float64) {
-	g.reduce(p, v.cells)
+	g.reduce(p, v.means, v.cells)
 	a := float32(1 - math.Exp(-dt/settle))
 	if !v.begun {
 		a, v.begun = 1, true
