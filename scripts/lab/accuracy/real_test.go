@@ -59,6 +59,19 @@ var reals = []real{
 		true},
 	{"brightness", "brightness.avi",
 		"Breakthrough/DVR-Scan @ b8b229edc48d, tests/resources/issue53_brightness_change.avi", true, false},
+	{"courtyard", "courtyard.mp4", "GustavoRibeiroSantos/Visual-Computing-AI @ 4374fcd52ed1, security.mp4", false, false},
+	{"yard", "yard.mp4", "GustavoRibeiroSantos/Visual-Computing-AI @ 4374fcd52ed1, security2.mp4", false, false},
+	{"wall", "wall.mp4", "bhavicodey/AI-Video-Surveillance @ 71cb56768724, security.mp4", true, true},
+	{"wetroad", "wetroad.mp4", "shreya12x/YOLO-VehicleCounting @ 47c72f4d68af, rainy.mp4", true, false},
+	{"monsoon", "monsoon.mp4", "shreya12x/YOLO-VehicleCounting @ 47c72f4d68af, monsoon.mp4", true, false},
+	{"shop", "shop.mp4", "ritambhra-thakur/shoplifting-ai-model @ 130aec82564a, shoplifting_videos/shoplifting1.mp4", false,
+		false},
+	{"stairs", "stairs.mp4",
+		"sharath-yanamandra/security-cameras-locally @ cac51610580e, people_sitting_on_stairs.mp4", true, false},
+	{"courtyard", "courtyard.mp4", "GustavoRibeiroSantos/Visual-Computing-AI @ 4374fcd52ed1, security.mp4", false,
+		false},
+	{"ecuador", "ecuador.mp4", "ken2190/simple-tracking @ 448cb69d218f, videos/ecuador.mp4", false, false},
+	{"rink", "rink.avi", "lamminhthien/Motion_Detector_OpenCV @ 2b00577e69a3, vtest.avi", true, false},
 }
 
 // realRate is how many pictures a second of them the detector sees.

@@ -97,7 +97,11 @@ func drawnTally(t testing.TB, dir string, c motion.Config) tally {
 				Seed: uint64(1000*k + 100 + i), Length: 40 * time.Second})
 			require.NoError(t, err)
 			f := drawnFilm(t, dir, name, uint64(1000*k+100+i), s)
-			one.add(scored(drawnPassages(s), spansOf(t, f, c)))
+			e := spansOf(t, f, c)
+			if a := scored(drawnPassages(s), e); a.alarms > 0 && *realSpans {
+				fmt.Printf("drawn %s seed %d: %.1f\n", name, 1000*k+100+i, e)
+			}
+			one.add(scored(drawnPassages(s), e))
 		}
 		if *realSpans {
 			fmt.Printf("drawn %s: %s\n", n, &one)
