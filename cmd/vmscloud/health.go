@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/cmd/vmscloud/registry"
@@ -33,6 +34,8 @@ type health struct {
 	// more are problems that others know of; set before it is used. None of them keeps events from
 	// being stored.
 	more []func() string
+	// draining says that the service is about to stop.
+	draining atomic.Bool
 }
 
 func newHealth(data string, book *ledger, ids *store.Store, reg *registry.Registry, log *slog.Logger) (*health, error) {
@@ -114,8 +117,13 @@ func (h *health) healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("degraded\n" + strings.Join(list, "\n") + "\n"))
 }
 
-// readyz answers 503 while events cannot be stored: bridges should wait.
+// readyz answers 503 while events cannot be stored: bridges should wait; and when the service is
+// about to stop: they should go elsewhere.
 func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
+	if h.draining.Load() {
+		http.Error(w, "the service is about to stop", http.StatusServiceUnavailable)
+		return
+	}
 	if why := h.failing(); why != "" {
 		http.Error(w, why, http.StatusServiceUnavailable)
 		return

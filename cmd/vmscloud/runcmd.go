@@ -47,6 +47,7 @@ type runCmd struct {
 	Direct      []string      `help:"Address or range, such as 10.0.0.0/8, where bridges without a tunnel may be asked at the address that they name; repeat for more. Left out, none are." env:"VMSCLOUD_DIRECT" placeholder:"RANGE"`
 	Targets     []string      `name:"webhook-target" help:"Host, address or range, such as hooks.example.org or 10.0.0.0/8, to which subscribers may have events sent; repeat for more. Left out, none." env:"VMSCLOUD_WEBHOOK_TARGET" placeholder:"HOST"`
 	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
+	Drain       time.Duration `help:"How long it goes on when it is to stop, with /readyz at 503, while it ends streams and tunnels evenly, for a balancer to lead them elsewhere; where there are none it stops at once. Such as 30s where several nodes serve." default:"0s" env:"VMSCLOUD_DRAIN"`
 	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat   string        `help:"text or json." enum:"text,json" default:"text" env:"VMSCLOUD_LOG_FORMAT"`
 
@@ -55,8 +56,8 @@ type runCmd struct {
 	hooks   *hooks // of subscriptions
 }
 
-// drain is how long requests under way may take when it stops.
-const drain = 3 * time.Second
+// lastRequests is how long requests under way may take when it stops.
+const lastRequests = 3 * time.Second
 
 func (c runCmd) Run() error {
 	// A reader of the printed events that goes away must not end the service.
@@ -151,7 +152,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if s.db != nil {
 		condition.more = append(condition.more, s.db.ClockWrong)
 	}
-	handler, err := c.handler(ids, reg, book, hub, condition, metrics, log, waiting)
+	handler, api, err := c.handler(ids, reg, book, hub, condition, metrics, log, waiting)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -172,7 +173,11 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	stopping := ctx
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { defer end(); c.drain(ctx, stopping, front.http, api, condition, log); return nil })
 	// the server does not wait for tunnels, and would for streams
 	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() })
 	g.Go(func() error { return serveHTTP(ctx, front.http, front.l, c.TLSCert, c.TLSKey, log) })
@@ -193,7 +198,11 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if s.db != nil {
 		g.Go(func() error { return s.db.Run(ctx) })
 	}
-	g.Go(func() error { return book.presence.Run(ctx) })
+	// Bridges whose tunnels are ended here are not lost.
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	context.AfterFunc(stopping, unwatch)
+	g.Go(func() error { return book.presence.Run(watching) })
 	g.Go(func() error { return book.keepWeighing(ctx) })
 	g.Go(func() error { return c.mailer.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
@@ -210,6 +219,23 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	err = g.Wait()
 	log.Info("vmscloud stops")
 	return err
+}
+
+// drain returns when the service is to stop serving: when stopping is done, and streams and tunnels
+// have been ended. ctx is done if it stops for another reason.
+func (c runCmd) drain(ctx, stopping context.Context, web *http.Server, api *server.Server, condition *health,
+	log *slog.Logger) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-stopping.Done():
+	}
+	condition.draining.Store(true)
+	if c.Drain > 0 {
+		log.Info("streams and tunnels are ended", "within", c.Drain)
+		web.SetKeepAlivesEnabled(false) // who asks again does so over a new connection
+		api.Drain(ctx, c.Drain)
+	}
 }
 
 // follow opens the cursors of streams and of the webhooks that were kept, which wait to be served.
@@ -257,14 +283,14 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
 func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, condition *health,
 	metrics *prometheus.Registry,
-	log *slog.Logger, waiting map[string]cursor) (http.Handler, error) {
+	log *slog.Logger, waiting map[string]cursor) (http.Handler, *server.Server, error) {
 	key, err := reg.Key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
 		return b
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	metrics.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmscloud_tunnels",
@@ -273,7 +299,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	bridges := newBridgeImages(reg, hub, c.direct, log)
 	kept, err := openMarks(book)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	api, err := server.New(server.Options{
 		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids,
@@ -283,7 +309,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		Registerer: metrics,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, w := range api.Webhooks() {
 		if err := c.hooks.start(w, waiting[w.ID]); err != nil {
@@ -293,7 +319,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	mux := http.NewServeMux()
 	people, tokens, err := c.identityHandlers(ids, reg, log)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mux.Handle("/api/", api)
 	mux.Handle("/", page.Handler(page.Service))
@@ -312,7 +338,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	mux.HandleFunc("GET /healthz", condition.healthz)
 	mux.HandleFunc("GET /readyz", condition.readyz)
 	mux.Handle("GET /metrics", server.WithToken(operators{ids}, promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))
-	return people.Behind(mux), nil
+	return people.Behind(mux), api, nil
 }
 
 // cutOff is what is logged of requests that outlast the drain.
@@ -322,11 +348,11 @@ const cutOff = "requests that were still under way are cut off"
 func serveHTTP(ctx context.Context, s *http.Server, l net.Listener, cert, key string, log *slog.Logger) error {
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 		defer cancel()
 		err := s.Shutdown(limit)
 		if errors.Is(err, context.DeadlineExceeded) {
-			log.Warn(cutOff, "after", drain)
+			log.Warn(cutOff, "after", lastRequests)
 			err = s.Close() // its client will ask again
 		}
 		stopped <- err

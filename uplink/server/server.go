@@ -163,6 +163,8 @@ type Server struct {
 	turns   turns.Turns // of natural ids
 	sights  sights      // of open streams
 	subs    subscriptions
+
+	connections connections
 }
 
 // New makes the handler for /api/v3.0/. Other paths are answered with 404, so mount it under

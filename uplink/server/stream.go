@@ -38,6 +38,11 @@ func (s *Server) stream(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery, queryLastID, argSignature).err(); err != nil {
 		return err
 	}
+	r, leave, err := s.connections.enter(c.r)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	full := false
 	if sub, err := s.subs.own(c, func(sub *subscription) {
 		if full = sub.streams >= maxStreams; !full && sub.hook == nil {
@@ -53,7 +58,7 @@ func (s *Server) stream(c *call) error {
 			"The subscription has too many streams; close some")
 	}
 	defer func() { _, _ = s.subs.own(c, func(sub *subscription) { sub.streams--; sub.used = time.Now() }) }()
-	ctx, cancel := context.WithCancel(c.r.Context())
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	s.sights.forget(c.r)
 	go s.follow(ctx, cancel, c)
@@ -77,7 +82,7 @@ func (s *Server) stream(c *call) error {
 	}
 	begun := false
 	var text []byte // used again for each write
-	err := say(fmt.Appendf(nil, ": follows\nretry: %d\n\n", streamAgain.Milliseconds()))
+	err = say(fmt.Appendf(nil, ": follows\nretry: %d\n\n", streamAgain.Milliseconds()))
 	for err == nil {
 		beat, stop := context.WithTimeout(ctx, streamBeat)
 		told, trouble := follower.Next(beat)

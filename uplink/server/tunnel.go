@@ -13,8 +13,8 @@ import (
 // vmscloud has it.
 type Tunnels interface {
 	// Serve takes in the tunnel of a bridge of p's account and blocks until it ends or the
-	// request's context is done. A *vms.Error, which is returned before anything is written, is the
-	// answer.
+	// request's context is done, as by Drain with the cause ErrDraining. A *vms.Error, which is
+	// returned before anything is written, is the answer.
 	Serve(w http.ResponseWriter, r *http.Request, p identity.Principal, bridge string) error
 }
 
@@ -38,7 +38,12 @@ func (s *Server) openTunnel(c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(c.r.Context())
+	r, leave, err := s.connections.enter(c.r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go s.watch(ctx, cancel, c, s.recheck, func() (identity.Principal, error) { return authenticate(s.opts.Auth, c.r) })
 	return s.opts.Tunnels.Serve(c.w, c.r.WithContext(ctx), c.principal, bridge)

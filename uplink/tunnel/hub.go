@@ -2,6 +2,7 @@ package tunnel
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,8 +16,9 @@ import (
 
 // Hub is the service's end: the tunnels that stand, one a bridge. Safe for concurrent use.
 type Hub struct {
-	keepAlive time.Duration
-	log       *slog.Logger
+	keepAlive   time.Duration
+	endPatience time.Duration
+	log         *slog.Logger
 
 	mu     sync.Mutex // guards what follows
 	ends   map[string]*end
@@ -48,12 +50,13 @@ func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Hub{keepAlive: keepAlive, log: log, ends: map[string]*end{}}
+	return &Hub{keepAlive: keepAlive, endPatience: endPatience, log: log, ends: map[string]*end{}}
 }
 
 // Serve takes in the tunnel of the bridge that sent r, and blocks until it ends or r's context is
-// done. The caller has checked that r comes from that bridge. A bridge's new tunnel replaces its
-// old one, which may be a connection that died unnoticed.
+// done. If that has a cause of its own, requests that are under way in the tunnel may end first,
+// for endPatience. The caller has checked that r comes from that bridge. A bridge's new tunnel
+// replaces its old one, which may be a connection that died unnoticed.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told Told) {
 	w.Header().Set(HeaderKeepAlive, strconv.FormatInt(h.keepAlive.Milliseconds(), 10))
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol},
@@ -88,6 +91,10 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told 
 	select {
 	case <-mux.CloseChan():
 	case <-r.Context().Done():
+		if !errors.Is(context.Cause(r.Context()), context.Canceled) {
+			h.leave(bridge, e)
+			e.finish(h.endPatience)
+		}
 	}
 	h.log.Info("a bridge's tunnel has ended", "bridge", bridge)
 	if told.Ended != nil {
@@ -117,6 +124,22 @@ func transport(mux *yamux.Session) *http.Transport {
 func (e *end) close() {
 	_ = e.mux.Close()
 	e.transport.CloseIdleConnections()
+}
+
+// endPatience is how long requests under way may take when their tunnel is to end: most take a few
+// hundred milliseconds, and the bridge cannot open its next tunnel before.
+const endPatience = 2 * time.Second
+
+// finish waits for what is under way. Nobody finds the tunnel any more.
+func (e *end) finish(patience time.Duration) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(patience); time.Now().Before(late) && !e.mux.IsClosed(); <-tick.C {
+		e.transport.CloseIdleConnections()
+		if e.mux.NumStreams() == 0 {
+			return
+		}
+	}
 }
 
 func (h *Hub) enter(bridge string, e *end) bool {

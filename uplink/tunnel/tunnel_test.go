@@ -2,6 +2,7 @@ package tunnel
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -26,6 +27,7 @@ type service struct {
 	status atomic.Int32 // answered instead of opening a tunnel, 0 for none
 	asked  atomic.Int32
 	told   Told
+	end    context.CancelCauseFunc // ends the last tunnel's request
 }
 
 func newService(t *testing.T, keepAlive time.Duration) *service {
@@ -42,7 +44,9 @@ func newService(t *testing.T, keepAlive time.Duration) *service {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		s.hub.Serve(w, r, id, s.told)
+		ctx, end := context.WithCancelCause(r.Context())
+		s.end = end
+		s.hub.Serve(w, r.WithContext(ctx), id, s.told)
 	})
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(func() { require.NoError(t, s.hub.Close()); s.Server.Close() })
@@ -233,6 +237,47 @@ func TestANewTunnelReplacesTheOldOne(t *testing.T) {
 	stop()
 	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("second")})
 	require.Eventually(t, func() bool { return answers(s.hub, "a", "/") == "second/" }, time.Minute, time.Millisecond)
+}
+
+// A tunnel whose request ends for a reason takes nothing new, but what is under way in it is
+// answered; one that is just cut off is gone.
+func TestRequestsEndBeforeTheirTunnel(t *testing.T) {
+	for _, c := range []struct {
+		reason   error
+		answered bool
+	}{{errors.New("the service stops"), true}, {nil, false}} {
+		s := newService(t, 0)
+		s.hub.endPatience = time.Minute
+		asked, goOn := make(chan struct{}), make(chan struct{})
+		_, stop := dial(t, Options{URL: s.URL, Bridge: "a", Token: token("a"), MinPause: time.Hour, MaxPause: time.Hour,
+			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				close(asked)
+				select {
+				case <-goOn:
+				case <-r.Context().Done():
+				}
+			})})
+		answer := make(chan error, 1)
+		bridge := &http.Client{Transport: waitFor(t, s.hub, "a")}
+		go func() {
+			res, err := bridge.Get("http://bridge/slow")
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			answer <- err
+		}()
+		<-asked
+		s.end(c.reason)
+		require.Eventually(t, func() bool { return !s.hub.Stands("a") }, time.Minute, time.Millisecond)
+		if c.answered {
+			close(goOn)
+			require.NoError(t, <-answer)
+		} else {
+			require.Error(t, <-answer)
+		}
+		require.Eventually(t, func() bool { return s.hub.Up() == 0 }, time.Minute, time.Millisecond)
+		stop()
+	}
 }
 
 // A network that swallows everything, without a word of TCP, is noticed at both ends by the pings.
