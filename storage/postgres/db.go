@@ -136,7 +136,7 @@ func (db *DB) begin(ctx context.Context) error {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if err := migrate(ctx, conn); err != nil {
+	if err := migrate(ctx, conn, versions); err != nil {
 		return err
 	}
 	if err := db.number(ctx, conn); err != nil {

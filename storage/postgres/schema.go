@@ -7,9 +7,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// versions is the tables, by the version that brought them; format.md describes them. What stands
-// here is never changed: a newer version adds a step.
-var versions = []string{1: `
+// step brings the tables from one version to the next. What stands in one is never changed: a newer
+// version adds a step; format.md has the rules.
+type step struct {
+	sql string
+	// oldest is the version of the tables that a program must know, at least, to work with them
+	// once this step is done. 0 means that of this step.
+	oldest int
+}
+
+// versions is the tables, by the version that brought them; format.md describes them.
+var versions = []step{1: {sql: `
 create table vms_node (
 	one bool primary key default true check (one),
 	epoch bigint not null,
@@ -39,7 +47,7 @@ create table vms_events (
 ) partition by range (start_ms);
 create index vms_events_ongoing on vms_events (actor) where end_ms is null;
 create table vms_events_other partition of vms_events default;
-`, 2: `
+`}, 2: {sql: `
 create table vms_changes (
 	place bigint primary key,
 	at_ms bigint not null,
@@ -53,28 +61,32 @@ create table vms_cursors (
 	place bigint not null,
 	skipped bigint not null
 ) with (fillfactor = 50);
-`}
+`}}
 
-// migrate brings the tables up to date, all of it or nothing. The lock is held.
-func migrate(ctx context.Context, conn *pgx.Conn) error {
+// migrate brings the tables up to date, all of it or nothing, or leaves them as a newer program
+// made them, if this one may still work with them. The lock is held.
+func migrate(ctx context.Context, conn *pgx.Conn, versions []step) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		version, there := 0, false
-		err := tx.QueryRow(ctx, `select to_regclass('vms_schema') is not null`).Scan(&there)
-		if err == nil && there {
-			err = tx.QueryRow(ctx, `select max(version) from vms_schema`).Scan(&version)
-		} else if err == nil {
-			_, err = tx.Exec(ctx, `create table vms_schema (version int not null)`)
+		version, oldest := 0, 0
+		_, err := tx.Exec(ctx, `create table if not exists vms_schema (version int not null)`)
+		if err == nil { // null: as old as the version, as those that did not know the column wrote
+			_, err = tx.Exec(ctx, `alter table vms_schema add column if not exists oldest int`)
+		}
+		if err == nil {
+			err = tx.QueryRow(ctx, `select coalesce(max(version), 0), coalesce(max(coalesce(oldest, version)), 0)
+				from vms_schema`).Scan(&version, &oldest)
 		}
 		if err != nil {
 			return fmt.Errorf("look at the tables: %w", err)
 		}
-		if version >= len(versions) {
-			return fmt.Errorf("the tables have version %d, this program knows %d: use a newer program",
-				version, len(versions)-1)
+		if known := len(versions) - 1; oldest > known {
+			return fmt.Errorf("the tables have version %d, which needs a program that knows %d; this one knows %d: "+
+				"use a newer program", version, oldest, known)
 		}
 		for v := version + 1; v < len(versions); v++ {
-			if _, err = tx.Exec(ctx, versions[v]); err == nil {
-				_, err = tx.Exec(ctx, `insert into vms_schema values ($1)`, v)
+			if _, err = tx.Exec(ctx, versions[v].sql); err == nil {
+				_, err = tx.Exec(ctx, `insert into vms_schema (version, oldest) values ($1, nullif($2, 0))`, v,
+					versions[v].oldest)
 			}
 			if err != nil {
 				return fmt.Errorf("bring the tables to version %d: %w", v, err)
