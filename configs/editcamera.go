@@ -95,12 +95,11 @@ type written struct {
 var errBrackets = errors.New("the list `cameras` is written in brackets; change it by hand")
 
 func cameraList(content []byte) (w written, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(content, &doc); err != nil || len(doc.Content) == 0 {
-		return w, errors.New("its section is laid out so that a line cannot change alone; change it by hand")
+	root, lines, err := rootOf(content)
+	if err != nil {
+		return w, err
 	}
-	root := doc.Content[0]
-	w.lines = bytes.SplitAfter(content, []byte("\n"))
+	w.lines = lines
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == "cameras" {
 			w.node = root.Content[i+1]
@@ -111,6 +110,15 @@ func cameraList(content []byte) (w written, err error) {
 		return w, errBrackets
 	}
 	return w, nil
+}
+
+// rootOf is the group of a file's own keys, and the file's lines.
+func rootOf(content []byte) (root *yaml.Node, lines [][]byte, err error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(content, &doc); err != nil || len(doc.Content) == 0 {
+		return nil, nil, errors.New("the file is laid out so that a line cannot change alone; change it by hand")
+	}
+	return doc.Content[0], bytes.SplitAfter(content, []byte("\n")), nil
 }
 
 // listOf finds the list, and the place of a camera in it.

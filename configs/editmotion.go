@@ -30,7 +30,7 @@ func ChangeMotion(name string, content []byte, id string, want CameraMotion) ([]
 	if err != nil {
 		return nil, fmt.Errorf("change the camera: %w", err)
 	}
-	s := &motionSheet{content: content, camera: at}
+	s := &sheet{content: content, camera: at, name: "motion"}
 	expected := s.change(before.Cameras[at].Motion, want)
 	if s.err != nil {
 		return nil, fmt.Errorf("change the camera: %w", s.err)
@@ -69,11 +69,12 @@ func filled[T any](list []T) []T {
 	return list
 }
 
-// motionSheet is a content in which the motion of one camera is changed, one thing after the other.
-// After an error nothing more is done.
-type motionSheet struct {
+// sheet is a content in which one group of keys is changed, such as the motion of one camera, one
+// thing after the other. After an error nothing more is done.
+type sheet struct {
 	content []byte
-	camera  int // its place in the list
+	camera  int    // its place in the list; -1: the group is one of the file's own
+	name    string // of the group
 	err     error
 }
 
@@ -84,13 +85,13 @@ type setting struct {
 }
 
 // change makes all changes, and returns what the camera's motion is to be then.
-func (s *motionSheet) change(have, want CameraMotion) CameraMotion {
+func (s *sheet) change(have, want CameraMotion) CameraMotion {
 	out, camera := have, have.Sensitivity
 	if want.Sensitivity != have.Sensitivity {
 		s.set("", 0, "sensitivity", number(want.Sensitivity))
 		out.Sensitivity = want.Sensitivity
 	}
-	out.Masks = s.masks(have.Masks, want.Masks)
+	out.Masks = changeItems(s, "masks", have.Masks, want.Masks, func(p Polygon) string { return corners(p) })
 	out.Regions = changeNamed(s, "regions", have.Regions, want.Regions, func(r *Region) (string, []setting) {
 		r.Name = cmp.Or(r.Name, r.ID)
 		if r.Sensitivity == camera {
@@ -140,13 +141,13 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// masks have no ids: those that are wanted and there stay, others take the places of those that
-// are not wanted any more.
-func (s *motionSheet) masks(have, want []Polygon) []Polygon {
-	isIn := func(list []Polygon, p Polygon) bool {
-		return slices.ContainsFunc(list, func(q Polygon) bool { return slices.Equal(p, q) })
+// changeItems is for a list whose items have no ids: those that are wanted and there stay, others
+// take the places of those that are not wanted any more. It returns the list as it is then.
+func changeItems[T any](s *sheet, key string, have, want []T, text func(T) string) []T {
+	isIn := func(list []T, v T) bool {
+		return slices.ContainsFunc(list, func(w T) bool { return text(v) == text(w) })
 	}
-	others := slices.DeleteFunc(slices.Clone(want), func(p Polygon) bool { return isIn(have, p) })
+	others := slices.DeleteFunc(slices.Clone(want), func(v T) bool { return isIn(have, v) })
 	out := slices.Clone(have)
 	for i := len(have) - 1; i >= 0; i-- {
 		switch {
@@ -154,23 +155,23 @@ func (s *motionSheet) masks(have, want []Polygon) []Polygon {
 		case len(others) > 0:
 			last := len(others) - 1
 			out[i] = others[last]
-			s.replace("masks", i, corners(others[last]))
+			s.replace(key, i, text(others[last]))
 			others = others[:last]
 		default:
 			out = slices.Delete(out, i, i+1)
-			s.drop("masks", i)
+			s.drop(key, i)
 		}
 	}
-	for _, p := range others {
-		out = append(out, p)
-		s.add("masks", []string{corners(p)})
+	for _, v := range others {
+		out = append(out, v)
+		s.add(key, []string{text(v)})
 	}
 	return out
 }
 
 // changeNamed makes have what is wanted, and returns it in the file's order. of is the id of one,
 // and its settings; it completes what is left out.
-func changeNamed[T any](s *motionSheet, key string, have, want []T, of func(*T) (string, []setting)) []T {
+func changeNamed[T any](s *sheet, key string, have, want []T, of func(*T) (string, []setting)) []T {
 	out, want := slices.Clone(have), slices.Clone(want)
 	find := func(list []T, id string) int {
 		return slices.IndexFunc(list, func(v T) bool { other, _ := of(&v); return other == id })
@@ -218,29 +219,39 @@ type block struct {
 	eol   string
 }
 
-// motion is the camera's section and the part `motion` of it; ok says whether there is one.
-func (s *motionSheet) motion() (camera, motion block, ok bool) {
+// group is what the group stands in, which is a camera's section or the file itself, and the group;
+// ok says whether there is one.
+func (s *sheet) group() (in, group block, ok bool) {
 	if s.err != nil {
 		return
 	}
-	list, err := cameraList(s.content)
-	if err != nil {
-		s.err = err
-		return
-	}
-	end := list.end
-	if s.camera+1 < len(list.node.Content) {
-		end = list.begin(s.camera + 1)
-	}
-	camera = block{node: list.node.Content[s.camera], lines: list.lines, from: list.begin(s.camera), eol: "\n"}
-	camera.end = camera.trim(end)
+	in.eol = "\n"
 	if bytes.Contains(s.content, []byte("\r\n")) {
-		camera.eol = "\r\n"
+		in.eol = "\r\n"
 	}
-	if s.err = camera.keys("its section"); s.err == nil {
-		motion, ok = camera.key("motion")
+	if s.camera < 0 {
+		if in.node, in.lines, s.err = rootOf(s.content); s.err != nil {
+			return
+		}
+		in.end = in.trim(documentEnd(in.lines, 0))
+		s.err = in.keys("the file")
+	} else {
+		list, err := cameraList(s.content)
+		if s.err = err; err != nil {
+			return
+		}
+		end := list.end
+		if s.camera+1 < len(list.node.Content) {
+			end = list.begin(s.camera + 1)
+		}
+		in.node, in.lines, in.from = list.node.Content[s.camera], list.lines, list.begin(s.camera)
+		in.end = in.trim(end)
+		s.err = in.keys("its section")
 	}
-	return camera, motion, ok
+	if s.err == nil {
+		group, ok = in.key(s.name)
+	}
+	return in, group, ok
 }
 
 // keys is an error unless the block is a group of keys on lines of their own.
@@ -309,16 +320,16 @@ func (b block) empty() bool {
 	return isNull(b.node) || b.node.Kind == yaml.SequenceNode && len(b.node.Content) == 0
 }
 
-// list is a list of the camera's motion that is written with dashes.
-func (s *motionSheet) list(key string) (list block, ok bool) {
-	_, motion, ok := s.motion()
+// list is a list of the group that is written with dashes.
+func (s *sheet) list(key string) (list block, ok bool) {
+	_, group, ok := s.group()
 	if s.err != nil || !ok {
 		return list, false
 	}
-	if s.err = motion.keys("its motion"); s.err != nil {
+	if s.err = group.keys("its " + s.name); s.err != nil {
 		return list, false
 	}
-	if list, ok = motion.key(key); ok && list.node.Kind == yaml.AliasNode {
+	if list, ok = group.key(key); ok && list.node.Kind == yaml.AliasNode {
 		s.err = fmt.Errorf("the list %s is written by an alias; change it by hand", key)
 	} else if ok && !list.empty() && list.node.Style&yaml.FlowStyle != 0 {
 		s.err = fmt.Errorf("the list %s is written in brackets; change it by hand, or put each of its items on a line "+
@@ -328,7 +339,7 @@ func (s *motionSheet) list(key string) (list block, ok bool) {
 }
 
 // splice puts text in the place of lines.
-func (s *motionSheet) splice(lines [][]byte, from, to int, text ...string) {
+func (s *sheet) splice(lines [][]byte, from, to int, text ...string) {
 	head, tail := bytes.Join(lines[:from], nil), bytes.Join(lines[to:], nil)
 	all := strings.Join(text, "")
 	if len(head) > 0 && head[len(head)-1] != '\n' && all != "" {
@@ -338,7 +349,7 @@ func (s *motionSheet) splice(lines [][]byte, from, to int, text ...string) {
 }
 
 // drop takes an item out of a list, with the comments directly above it.
-func (s *motionSheet) drop(key string, i int) {
+func (s *sheet) drop(key string, i int) {
 	list, ok := s.list(key)
 	if !ok {
 		return
@@ -368,12 +379,13 @@ func (b block) below(line int) int {
 }
 
 // behind is a value that stands on its line, and the comment behind it.
-var behind = regexp.MustCompile(`^([ \t]*(?:'(?:[^']|'')*'|"(?:\\.|[^"\\])*"|\[[^#"'\r\n]*\]|[^#'"\s&*!|>{\[][^\r\n]*?)?)` +
+var behind = regexp.MustCompile(`^([ \t]*(?:'(?:[^']|'')*'|"(?:\\.|[^"\\])*"|` +
+	`\[(?:[^#"'\r\n]|'(?:[^'\r\n]|'')*'|"(?:\\.|[^"\\\r\n])*")*\]|[^#'"\s&*!|>{\[][^\r\n]*?)?)` +
 	`((?:[ \t]+#[^\r\n]*)?[ \t]*\r?\n?)$`)
 
 // value puts another text in the place of a value, which may take several lines where no comment
 // stands in them.
-func (s *motionSheet) value(b block, what, text string) {
+func (s *sheet) value(b block, what, text string) {
 	before := string(b.lines[b.from][:b.head])
 	if text != "" {
 		text = " " + text
@@ -391,23 +403,23 @@ func (s *motionSheet) value(b block, what, text string) {
 }
 
 // replace puts another text in the place of an item of a list.
-func (s *motionSheet) replace(key string, i int, text string) {
+func (s *sheet) replace(key string, i int, text string) {
 	if list, ok := s.list(key); ok {
 		s.value(list.item(i), fmt.Sprintf("item %d of the list %s", i+1, key), text)
 	}
 }
 
 // set gives a key of an item of a list another text, "" takes the key away; "" as the list is the
-// camera's motion itself.
-func (s *motionSheet) set(key string, i int, name, text string) {
+// group itself.
+func (s *sheet) set(key string, i int, name, text string) {
 	if key == "" {
-		camera, motion, ok := s.motion()
+		in, group, ok := s.group()
 		switch {
 		case s.err != nil:
-		case !ok || motion.empty():
-			s.create(camera, motion, ok, []string{name + ": " + text})
+		case !ok || group.empty():
+			s.create(in, group, ok, []string{name + ": " + text})
 		default:
-			s.setIn(motion, "its motion", name, text)
+			s.setIn(group, "its "+s.name, name, text)
 		}
 		return
 	}
@@ -416,7 +428,7 @@ func (s *motionSheet) set(key string, i int, name, text string) {
 	}
 }
 
-func (s *motionSheet) setIn(group block, what, name, text string) {
+func (s *sheet) setIn(group block, what, name, text string) {
 	if s.err = group.keys(what); s.err != nil {
 		return
 	}
@@ -434,38 +446,40 @@ func (s *motionSheet) setIn(group block, what, name, text string) {
 	}
 }
 
-// create writes keys as the motion of a camera that has none.
-func (s *motionSheet) create(camera, motion block, there bool, lines []string) {
-	indent := camera.node.Content[0].Column - 1
-	at, text := camera.end, strings.Repeat(" ", indent)+"motion:"+camera.eol
+// create writes keys as the group where there is none.
+func (s *sheet) create(in, group block, there bool, lines []string) {
+	indent := in.node.Content[0].Column - 1
+	at, text := in.end, strings.Repeat(" ", indent)+""+s.name+":"+in.eol
 	if there { // the key stands there without a value
-		at, text = motion.end, ""
+		at, text = group.end, ""
+	} else if s.camera < 0 {
+		text = in.eol + text
 	}
 	for _, l := range lines {
-		text += strings.Repeat(" ", indent+2) + l + camera.eol
+		text += strings.Repeat(" ", indent+2) + l + in.eol
 	}
-	s.splice(camera.lines, at, at, text)
+	s.splice(in.lines, at, at, text)
 }
 
 // add puts an item, the lines of its keys or one line, at the end of a list.
-func (s *motionSheet) add(key string, item []string) {
-	camera, motion, ok := s.motion()
+func (s *sheet) add(key string, item []string) {
+	in, group, ok := s.group()
 	if s.err != nil {
 		return
 	}
-	if !ok || motion.empty() {
-		s.create(camera, motion, ok, append([]string{key + ":"}, dashed(item, 2)...))
+	if !ok || group.empty() {
+		s.create(in, group, ok, append([]string{key + ":"}, dashed(item, 2)...))
 		return
 	}
 	list, ok := s.list(key)
 	if s.err != nil {
 		return
 	}
-	inner := motion.node.Content[0].Column - 1
+	inner := group.node.Content[0].Column - 1
 	var text []string
 	switch {
 	case !ok:
-		text, list = []string{strings.Repeat(" ", inner) + key + ":" + motion.eol}, motion
+		text, list = []string{strings.Repeat(" ", inner) + key + ":" + group.eol}, group
 	case list.empty():
 		if s.value(list, "the value of "+key, ""); s.err != nil {
 			return
@@ -475,7 +489,7 @@ func (s *motionSheet) add(key string, item []string) {
 		inner, list.end = list.node.Column-3, list.below(list.end)
 	}
 	for _, l := range dashed(item, inner+2) {
-		text = append(text, l+motion.eol)
+		text = append(text, l+group.eol)
 	}
 	s.splice(list.lines, list.end, list.end, text...)
 }

@@ -46,6 +46,7 @@ const (
 
 var (
 	weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	everyDay = [7]bool{true, true, true, true, true, true, true}
 	hours    = regexp.MustCompile(`^(\d\d?):(\d\d)-(\d\d?):(\d\d)$`)
 )
 
@@ -77,39 +78,72 @@ func parseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// parseHours reads an entry.
-func parseHours(entry string) (list []weekly, err error) {
+// WeekTime is an entry of a schedule: a time of some days of the week, from Sunday on. One that
+// does not end after it begins ends the next day.
+type WeekTime struct {
+	Days     [7]bool
+	From, To time.Duration // since midnight
+}
+
+// ParseWeekTime reads an entry. An error is a sentence for a person.
+func ParseWeekTime(entry string) (w WeekTime, err error) {
 	words := strings.FieldsFunc(strings.ToLower(entry), func(r rune) bool { return r == ' ' || r == ',' })
 	if len(words) == 0 {
-		return nil, fmt.Errorf("says no time; write days and times such as mon-fri 18:00-07:00")
+		return w, fmt.Errorf("says no time; write days and times such as mon-fri 18:00-07:00")
 	}
 	m := hours.FindStringSubmatch(words[len(words)-1])
 	if m == nil {
-		return nil, fmt.Errorf("%s must end with two times such as 18:00-07:00", shown(entry))
+		return w, fmt.Errorf("%s must end with two times such as 18:00-07:00", shown(entry))
 	}
-	var times [2]time.Duration
-	for i := range times {
+	for i, at := range []*time.Duration{&w.From, &w.To} {
 		h, _ := strconv.Atoi(m[1+2*i])
 		minute, _ := strconv.Atoi(m[2+2*i])
-		if times[i] = time.Duration(h)*time.Hour + time.Duration(minute)*time.Minute; minute > 59 || times[i] > day {
-			return nil, fmt.Errorf("%s holds a time that no clock shows; times are 00:00 to 24:00", shown(entry))
+		if *at = time.Duration(h)*time.Hour + time.Duration(minute)*time.Minute; minute > 59 || *at > day {
+			return w, fmt.Errorf("%s holds a time that no clock shows; times are 00:00 to 24:00", shown(entry))
 		}
 	}
-	from, to := times[0], times[1]
-	if from == to || from == day {
-		return nil, fmt.Errorf("%s is no time at all; write 00:00-24:00 for a whole day", shown(entry))
+	if w.From == w.To || w.From == day {
+		return w, fmt.Errorf("%s is no time at all; write 00:00-24:00 for a whole day", shown(entry))
 	}
-	if to < from {
-		to += day
+	w.Days, err = parseDays(words[:len(words)-1])
+	return w, err
+}
+
+// String is the entry as people write it, such as mon-fri 18:00-07:00.
+func (w WeekTime) String() string {
+	var words []string
+	if w.Days != everyDay {
+		for n := 1; n <= len(weekdays); n++ { // from Monday to Sunday
+			first := n
+			for n <= len(weekdays) && w.Days[n%7] {
+				n++
+			}
+			switch n - first {
+			case 0:
+			case 1:
+				words = append(words, weekdays[first%7])
+			default:
+				words = append(words, weekdays[first%7]+"-"+weekdays[(n-1)%7])
+			}
+		}
 	}
-	on, err := parseDays(words[:len(words)-1])
+	clock := func(d time.Duration) string { return fmt.Sprintf("%02d:%02d", d/time.Hour, d%time.Hour/time.Minute) }
+	return strings.Join(append(words, clock(w.From)+"-"+clock(w.To)), " ")
+}
+
+// parseHours reads an entry into the times of a week that it is of.
+func parseHours(entry string) (list []weekly, err error) {
+	w, err := ParseWeekTime(entry)
 	if err != nil {
 		return nil, err
 	}
+	if w.To < w.From {
+		w.To += day
+	}
 	for n := range weekdays {
-		if begin := time.Duration(n)*day + from; !on[n] {
+		if begin := time.Duration(n)*day + w.From; !w.Days[n] {
 			continue
-		} else if end := begin - from + to; end <= week {
+		} else if end := begin - w.From + w.To; end <= week {
 			list = append(list, weekly{begin, end})
 		} else {
 			list = append(list, weekly{begin, week}, weekly{0, end - week})
@@ -137,7 +171,7 @@ func parseDays(words []string) (on [7]bool, err error) {
 		}
 	}
 	if len(words) == 0 {
-		return [7]bool{true, true, true, true, true, true, true}, nil
+		return everyDay, nil
 	}
 	return on, nil
 }
