@@ -81,8 +81,9 @@ func drawable(m configs.CameraMotion) error {
 	return nil
 }
 
-func version(m configs.CameraMotion) string {
-	raw, _ := json.Marshal(m) // numbers and text
+// version is another one whenever v, of numbers and text, is.
+func version(v any) string {
+	raw, _ := json.Marshal(v)
 	sum := fnv.New64a()
 	_, _ = sum.Write(raw)
 	return hex.EncodeToString(sum.Sum(nil))

@@ -125,6 +125,7 @@ func TestFirstStart(t *testing.T) {
 
 	b.arms("front-gate")
 	b.tunes(yaml, "front-gate")
+	b.plans(yaml, "front-gate")
 
 	// The same stream again is refused. The password is nowhere but in its file.
 	b.press(`nav a[data-view='setup']`)
@@ -171,7 +172,8 @@ func TestFirstStart(t *testing.T) {
 	press("Remove")
 	b.press(`#sure button[value='yes']`)
 	b.shows(`!document.querySelector("#known-none").hidden`)
-	require.Equal(t, before+"cameras:\n", strings.Replace(read(t, yaml), "\ncameras:", "cameras:", 1))
+	require.Equal(t, before+"cameras:\n\narm:\n  schedule: []\n",
+		strings.Replace(read(t, yaml), "\ncameras:", "cameras:", 1))
 	require.NoFileExists(t, secret)
 	b.press(`nav a[data-view='wall']`)
 	b.shows(`document.querySelectorAll("#cameras li").length === 0 && !document.querySelector("#none-yet").hidden`)
@@ -182,7 +184,8 @@ func TestFirstStart(t *testing.T) {
 		{"POST", "/web/cameras:search"},
 		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"},
 		{"GET", "/web/cameras/front-gate/motion"}, {"PUT", "/web/cameras/front-gate/motion"},
-		{"POST", "/web/cameras/front-gate/motion:try"}, {"POST", "/web/arm"}} {
+		{"POST", "/web/cameras/front-gate/motion:try"}, {"POST", "/web/arm"},
+		{"GET", "/web/schedule"}, {"PUT", "/web/schedule"}} {
 		r, err := http.NewRequestWithContext(t.Context(), call[0], address+call[1], strings.NewReader("{}"))
 		require.NoError(t, err)
 		res, err := client.Do(r)

@@ -11,6 +11,8 @@ export function arming(app, list) {
   const text = new Set(of.map(armed)).size === 1 ? armed(of[0]) : of.length - off + " of " + of.length + " armed";
   put($("armed"), of.length === 0 || text === "armed" && !app.maySetUp ? "" : text[0].toUpperCase() + text.slice(1), off ? "warn" : "dim");
   button.hidden = of.length === 0 || !app.maySetUp;
+  $("to-schedule").hidden = button.hidden;
+  $("to-schedule").href = "#/schedule" + (of.length === 1 && $("camera-name") ? "/" + encodeURIComponent(of[0].id) : "");
   put(button, (off ? "Arm" : "Disarm") + (of.length > 1 ? " all" : ""));
   button.onclick = async () => {
     button.onclick = null; // a disabled button would lose the focus

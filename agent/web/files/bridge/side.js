@@ -3,6 +3,7 @@ import { follow, get, imageAt } from "./api.js";
 import { armed, arming } from "./arm.js";
 import { clock } from "./dom.js";
 import { health } from "./health.js";
+import { schedule } from "./schedule.js";
 import { setup } from "./setup.js";
 import { tuning } from "./tuning.js";
 
@@ -11,7 +12,7 @@ export const tokens = "Is it one of api.tokens in the configuration?";
 export const codes = "A new start of the bridge makes a new one.";
 export const first = ["First time here? Set the first user's password", "The bridge made a code when it started. It is in the file first-user.token in its data folder; the log says where. It can be used once."];
 export const noStill = "this still is not there any more";
-export const views = { health, setup, tuning };
+export const views = { health, schedule, setup, tuning };
 export const liveEvery = 500; // milliseconds between two stills of a live view
 
 // newest is the address of a camera's newest still, and facts what else a tile says of the camera.
