@@ -14,10 +14,13 @@ export function camera(app, [id, when]) {
   let at = when ? Date.parse(when) : Date.now(), span = 3600, live = !when, current, asking, events = [], media = { results: [], gaps: [] };
   let middle = at, loaded = [0, 0], timer, following = false;
 
+  // One that is not among those that are listed first is asked for.
+  let sought = app.more && !app.cameras.has(id), left = false;
+  if (sought) { app.sought = { id__in: id }; side.seek(app).then(() => { sought = false; if (!left) head(); }, app.fail); }
   const cam = () => app.cameras.get(id);
   function head() {
     const c = cam();
-    put($("camera-name"), c ? c.name || c.id : "There is no camera " + id);
+    put($("camera-name"), c ? c.name || c.id : sought ? id : "There is no camera " + id);
     if (c) put($("camera-state"), stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : "bad");
     img.alt = "still of " + (c?.name || id);
     side.arming?.(app, [c]);
@@ -110,7 +113,7 @@ export function camera(app, [id, when]) {
       get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), startTimestamp__gte: stamp(mine[0] - 3600e3), startTimestamp__lte: stamp(mine[1]), pageSize: 500, include: include.join(",") }),
       get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], Date.now() + 1000)) }).catch((e) => { if (e.status === 404 || e.status === 503) return { results: [], gaps: [] }; throw e; }),
     ]);
-    if (mine !== loaded) return;
+    if (left || mine !== loaded) return;
     events = page.results.sort((a, b) => a.startTimestamp < b.startTimestamp ? -1 : 1);
     media = stills;
     say();
@@ -133,6 +136,7 @@ export function camera(app, [id, when]) {
     if (next === undefined) {
       const page = await get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), pageSize: 1, sort: forward ? "+startTimestamp" : "-startTimestamp",
         startTimestamp__gte: stamp(forward ? at + 100 : at - 90 * 86400e3), startTimestamp__lte: stamp(forward ? Date.now() : at - 1100) });
+      if (left) return undefined;
       if (page.results.length === 0) return put($("gap"), forward ? "No later event." : "No earlier event.");
       next = Date.parse(page.results[0].startTimestamp) + 500;
     }
@@ -206,6 +210,6 @@ export function camera(app, [id, when]) {
       if (i >= 0) events[i] = e; else events.push(e);
       if (live) say(); else draw();
     },
-    stop: () => { clearInterval(beat); clearInterval(refill); clearTimeout(timer); sized.disconnect(); asking?.abort(); app.follow(""); if (img.src.startsWith("blob:")) URL.revokeObjectURL(img.src); },
+    stop: () => { left = true; clearInterval(beat); clearInterval(refill); clearTimeout(timer); sized.disconnect(); asking?.abort(); app.follow(""); if (img.src.startsWith("blob:")) URL.revokeObjectURL(img.src); },
   };
 }

@@ -3,12 +3,17 @@ import { get, mostActors, stamp } from "./api.js";
 import { $, make, put, sites, stateOf, stencil } from "./dom.js";
 import * as side from "./side.js";
 
+const searchFrom = 20; // cameras
 const motionTypes = "vms.motionDetectionEvent.v1,vms.motionInRegionDetectionEvent.v1";
 
 export function wall(app, [site] = []) {
   stencil("t-wall");
-  sites(app, site, () => { history.replaceState(null, "", $("site").value ? "#/of/" + encodeURIComponent($("site").value) : "#/"); for (const tile of tiles.values()) among(tile); counted(); });
+  sites(app, site, () => { history.replaceState(null, "", $("site").value ? "#/of/" + encodeURIComponent($("site").value) : "#/"); choose(); });
   const tiles = new Map(), moving = new Map();
+  let found = new Set(), timer, left = false;
+  $("search-row").hidden = app.order.length < searchFrom;
+  $("search-camera").value = app.sought?.q || "";
+  $("search-camera").oninput = () => { clearTimeout(timer); timer = setTimeout(choose, 200); };
   const seen = new IntersectionObserver((list) => {
     for (const entry of list) {
       const tile = tiles.get(entry.target.dataset.id);
@@ -53,14 +58,37 @@ export function wall(app, [site] = []) {
     show(tile);
   }
 
-  // among hides the tiles of other bridges than the one that is chosen.
-  function among(tile) { tile.li.hidden = Boolean($("site").value) && tile.c.bridge !== $("site").value; }
+  // wanted is whether a camera is of the bridge that is chosen and has all words that are looked for, or was found by them.
+  const wanted = (c) => {
+    const text = [c.name, c.id, c.site].join("\n").toLowerCase(), words = $("search-camera").value.toLowerCase().split(/\s+/);
+    return (!$("site").value || c.bridge === $("site").value) && (words.every((w) => text.includes(w)) || found.has(c.id));
+  };
+  // among hides the tiles of the others.
+  function among(tile) { tile.li.hidden = !wanted(tile.c); }
+
+  // choose shows what is wanted; where more cameras are than are listed, those are asked for.
+  async function choose() {
+    const q = $("search-camera").value.trim(), bridge = $("site").value;
+    found = new Set();
+    app.sought = app.more && (q || bridge) ? { ...(q ? { q } : {}), ...(bridge ? { bridgeId__in: bridge } : {}) } : undefined;
+    const mine = app.sought;
+    if (mine) {
+      try {
+        const ids = new Set(await side.seek(app));
+        if (left || mine !== app.sought) return;
+        if (q) found = ids;
+        for (const id of ids) fill(app.cameras.get(id));
+      } catch (e) { return app.fail(e); }
+    }
+    for (const tile of tiles.values()) among(tile);
+    counted();
+  }
 
   function counted() {
-    const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off" && (!$("site").value || c.bridge === $("site").value)), online = all.filter((c) => c.online).length;
+    const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off" && wanted(c)), online = all.filter((c) => c.online).length;
     $("none-yet").hidden = app.order.length > 0 || !app.maySetUp;
-    side.arming?.(app, all);
-    put($("state"), all.length === 0 ? "No camera is watched yet." : `${online} of ${all.length} cameras online` + (app.more ? `; only the first ${app.order.length.toLocaleString("en")} of all are shown, by name` : ""), online === all.length ? "dim" : "warn");
+    side.arming?.(app, app.order.map((id) => app.cameras.get(id)));
+    put($("state"), all.length === 0 ? (app.order.length ? "No camera has these words." : "No camera is watched yet.") : `${online} of ${all.length} cameras online` + (app.more && !app.sought ? `; only the first ${app.first.toLocaleString("en")} of all are shown, by name: search finds the others` : ""), online === all.length ? "dim" : "warn");
   }
 
   function lamp(e) {
@@ -73,6 +101,7 @@ export function wall(app, [site] = []) {
   }
 
   for (const id of app.order) fill(app.cameras.get(id));
+  if (app.more && (site || app.sought)) choose();
   counted();
   const ids = app.order.slice(0, mostActors).map((id) => "camera:" + id);
   if (ids.length) {
@@ -92,6 +121,6 @@ export function wall(app, [site] = []) {
     order,
     cameras: (list) => { list.forEach(fill); counted(); },
     event: lamp,
-    stop: () => seen.disconnect(),
+    stop: () => { left = true; clearTimeout(timer); seen.disconnect(); },
   };
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/scripts/harness"
@@ -18,14 +19,14 @@ import (
 )
 
 // lettered is a site whose service sends letters that lead to its own page.
-func lettered(t *testing.T, cameras string) (*site, *identitytest.SMTPServer) {
+func lettered(t *testing.T, cameras string, args ...string) (*site, *identitytest.SMTPServer) {
 	t.Helper()
 	mail := identitytest.StartSMTP(t, "starttls", "cloud", "password of the mail server")
 	s := &site{t: t, dir: t.TempDir(), cloudPort: harness.Port(t)}
 	s.write("mail-password", "password of the mail server")
-	s.cloudArgs = []string{"--public-url", fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort), "--letters",
+	s.cloudArgs = append(args, "--public-url", fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort), "--letters",
 		s.write("letters.yaml", fmt.Sprintf("mail: {server: %q, user: cloud, password_file: mail-password, "+
-			"from: Cameras <cameras@example.org>, ca_file: %q}\n", mail.Address(), mail.CAFile))}
+			"from: Cameras <cameras@example.org>, ca_file: %q}\n", mail.Address(), mail.CAFile)))
 	return newSiteWith(t, s, []string{"--email", "anna@example.org"}, cameras), mail
 }
 
@@ -164,12 +165,44 @@ func TestTheServicesPage(t *testing.T) {
 	}
 }
 
-// TestACodeOfTheServicesPage: where a user needs a second factor, the page sends a code, and takes
-// the right one alone.
+// opensAnAccount fills the form by the keyboard alone, and goes in by the letter's link, which
+// opens once.
+func (b *browser) opensAnAccount(s *site, mail *identitytest.SMTPServer) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(s.service + "/"))
+	b.shows(`document.querySelector("#new-here")?.hidden === false`)
+	ask[bool](b, `(document.querySelector("#new-here summary").focus(), true)`)
+	b.do(chromedp.KeyEvent("\r"))
+	b.shows(`document.querySelector("#new-here").open`)
+	b.looks("service-sign-up")
+	for _, text := range []string{"Bea", "Müller", "Depot", "bea@example.org", "hunter2hunter2\r"} {
+		b.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(text))
+	}
+	b.shows(`document.querySelector("#told").textContent.includes("on its way") && document.querySelector("#new-email").value === ""`)
+	text := mail.Next(b.t).Text
+	link := regexp.MustCompile(regexp.QuoteMeta(s.service) + `/#/registration\?\S+`).FindString(text)
+	require.NotEmpty(b.t, link, text)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	b.shows(`document.querySelector("#confirm")?.hidden === false && document.activeElement.textContent === "Go on" && location.hash === "#/"`)
+	b.looks("service-confirm")
+	b.do(chromedp.KeyEvent("\r"))
+	b.shows(`document.querySelector("#state")?.textContent === "No camera is watched yet." && document.querySelector("#title").textContent === "Depot"`)
+	b.looks("service-empty")
+	b.press("#leave")
+	b.shows(`!!document.querySelector("#enter")`)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	b.shows(`document.activeElement?.textContent === "Go on"`)
+	b.do(chromedp.KeyEvent("\r"))
+	b.shows(`document.querySelector("#refusal").textContent.includes("does not open")`)
+}
+
+// TestACodeOfTheServicesPage: somebody opens an account by the page; and where a user needs a
+// second factor, the page sends a code, and takes the right one alone.
 func TestACodeOfTheServicesPage(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t)
-	s, mail := lettered(t, "")
+	s, mail := lettered(t, "", "--sign-up")
+	b.opensAnAccount(s, mail)
 	session := s.signUpAs("anna@example.org")
 	code := func() string {
 		t.Helper()
@@ -183,7 +216,7 @@ func TestACodeOfTheServicesPage(t *testing.T) {
 	s.people("POST", "/g/aaa/two_factor_authenticate/verify", session,
 		map[string]any{"two_factor_authentication_code": code()}, nil)
 
-	b.do(chromedp.Navigate(s.service + "/"))
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.service+"/"))
 	b.types("#user", "anna@example.org")
 	b.types("#password", "hunter2hunter2\n")
 	b.shows(`!document.querySelector("#factor").hidden && document.activeElement.id === "code-email" && document.querySelector("#code-sms").hidden`)
@@ -202,7 +235,8 @@ func TestACodeOfTheServicesPage(t *testing.T) {
 }
 
 // seesMany looks at more cameras than the wall shows, and more than one question about events may
-// name: the wall says so, and events are listed in their order, whosever they are.
+// name: the wall says so and finds the others, and events are listed in their order, whosever they
+// are.
 func (b *browser) seesMany(t *testing.T, s *site, c *client.Client) {
 	t.Helper()
 	many := client.Registration{ID: "many", Name: "Many"}
@@ -225,6 +259,26 @@ func (b *browser) seesMany(t *testing.T, s *site, c *client.Client) {
 	}
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.service+"/"))
 	b.shows(`document.querySelector("#state")?.textContent.includes("only the first 5,000 of all are shown, by name")`)
+	// gate, M 0000 to M 4998 are; the two behind them and the yard are found, and stay when the
+	// list is looked at again. One of them opens from there, and by a link.
+	b.shows(`!document.querySelector('[data-id="m4999"]') && !document.querySelector('[data-id="yard"]')`)
+	const visible = `[...document.querySelectorAll("#cameras li:not([hidden])")].map((li) => li.dataset.id).join()`
+	b.types("#search-camera", "M 4999")
+	b.shows(visible + ` === "m4999" && document.querySelector("#state").textContent.startsWith("0 of 1 cameras")`)
+	b.looks("service-found")
+	ask[bool](b, `(window.plainly = fetch, window.again = 0, window.fetch = async (u, o) => { const a = await plainly(u, o); if (String(u).includes("q=M")) again++; return a; }, true)`)
+	b.shows(`again > 0 && ` + visible + ` === "m4999"`)
+	b.press(`[data-id='m4999'] a`)
+	b.shows(`document.querySelector("#camera-name")?.textContent === "M 4999"`)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.service+"/#/camera/yard"))
+	b.shows(`document.querySelector("#camera-name")?.textContent === "Yard" && document.querySelector("#camera-state").textContent !== ""`)
+	b.press(`nav a[data-view='wall']`)
+	choose := `(document.querySelector("#site").value = "bridge-2", document.querySelector("#site").dispatchEvent(new Event("change")), true)`
+	b.shows(`document.querySelectorAll("#cameras li").length > 4999`)
+	ask[bool](b, choose)
+	b.shows(visible + ` === "yard"`)
+	b.types("#search-camera", "no such words")
+	b.shows(visible + ` === "" && document.querySelector("#state").textContent === "No camera has these words."`)
 	b.do(chromedp.Navigate(s.service + "/#/events/?day=" + began.Format(time.DateOnly)))
 	b.shows(`document.querySelectorAll("#events li").length === 48 && document.querySelector("#count").textContent === "60 events"`)
 	b.press("#more")

@@ -32,14 +32,27 @@ async function all(path, query) {
 // look asks for all bridges and cameras, in the order of their names, those of a bridge together. A still is wanted of each camera
 // that is online, the newest one from now on.
 async function look(app) {
-  const [sites, list] = await Promise.all([all("api/v3.0/bridges", { sort: "+name" }), all("api/v3.0/cameras", { include: "status", sort: "+name" })]);
+  const [sites, list, sought] = await Promise.all([all("api/v3.0/bridges", { sort: "+name" }), all("api/v3.0/cameras", { include: "status", sort: "+name" }), more(app)]);
   app.sites = new Map(sites.map((b) => [b.id, b.name || b.id]));
   app.more = list.more;
-  const at = [...app.sites.keys()], now = stamp(Date.now());
-  return list.map((c) => {
-    const state = c.status?.connectionStatus || "unknown", online = state === "online";
-    return { id: c.id, name: c.name, bridge: c.bridgeId, site: app.sites.get(c.bridgeId) || c.bridgeId, state, online, ...(online ? { lastPreview: now } : {}) };
-  }).sort((a, b) => at.indexOf(a.bridge) - at.indexOf(b.bridge));
+  app.first = list.length;
+  const at = [...app.sites.keys()], there = new Set(list.map((c) => c.id));
+  return list.concat(sought.filter((c) => !there.has(c.id))).map((c) => shown(app, c)).sort((a, b) => at.indexOf(a.bridge) - at.indexOf(b.bridge));
+}
+
+function shown(app, c) {
+  const state = c.status?.connectionStatus || "unknown", online = state === "online";
+  return { id: c.id, name: c.name, bridge: c.bridgeId, site: app.sites.get(c.bridgeId) || c.bridgeId, state, online, ...(online ? { lastPreview: stamp(Date.now()) } : {}) };
+}
+
+// more asks for the cameras that somebody looks for, which may be others than those that are listed first.
+const more = async (app) => app.sought ? (await get("api/v3.0/cameras", { ...app.sought, include: "status", sort: "+name", pageSize: 500 })).results : [];
+
+// seek takes up the cameras that app.sought chooses, and returns their ids.
+export async function seek(app) {
+  const list = (await more(app)).map((c) => shown(app, c));
+  for (const c of list) { if (!app.cameras.has(c.id)) app.order.push(c.id); app.cameras.set(c.id, c); }
+  return list.map((c) => c.id);
 }
 
 // begin fills the page's state and says what the page is called: the account. What somebody may not see has no link.
