@@ -103,8 +103,8 @@ func (b *browser) press(what string) {
 }
 
 // plain finds what a reader of little sight or without a mouse stumbles over: text that is hard to
-// tell from its background (WCAG 2.2, 1.4.3), controls and pictures without a name, and a page
-// wider than its window.
+// tell from its background (WCAG 2.2, 1.4.3), controls and pictures without a name, a page wider
+// than its window; and what the page says where its program has failed.
 const plain = `(() => {
 	const wrong = [], probe = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
 	const rgba = (color) => { probe.clearRect(0, 0, 1, 1); probe.fillStyle = color; probe.fillRect(0, 0, 1, 1); return [...probe.getImageData(0, 0, 1, 1).data]; };
@@ -120,6 +120,8 @@ const plain = `(() => {
 		if (e.matches("button, a[href], input, select, [role=slider], [tabindex='0']") && !name) wrong.push("no name: " + e.outerHTML.slice(0, 120));
 		if (e.matches("img:not([alt])")) wrong.push("no alt: " + e.outerHTML.slice(0, 120));
 	}
+	const notice = document.querySelector("#notice")?.textContent || "";
+	if (/null|undefined|not a function|not defined/.test(notice)) wrong.push("a fault of the page's own: " + notice);
 	if (document.documentElement.scrollWidth > innerWidth) wrong.push("wider than the window: " + document.documentElement.scrollWidth);
 	if (document.querySelectorAll("main").length !== 1 || !document.querySelector("h1") || !document.title) wrong.push("no landmark, heading or title");
 	return wrong;

@@ -5,9 +5,11 @@ import { $, bytes, clock, duration, keep, make, put, stateOf, stencil } from "./
 export function health(app) {
   stencil("t-health");
   const rows = new Map(), figures = new Map(), problems = new Map();
+  let left = false;
 
   async function look() {
     const r = await get("web/status"), now = Date.parse(r.time);
+    if (left) return;
     put($("well"), r.problems.length === 0 ? "Everything is well." : r.problems.length === 1 ? "One thing needs attention." : r.problems.length + " things need attention.", r.problems.length ? "bad" : "good");
     keep($("problems"), problems, r.problems, (p) => p.kind + p.text, () => make("li", {}, make("strong"), make("p")), (li, p) => { put(li.children[0], p.text); put(li.children[1], p.hint || ""); });
     const kept = r.stills.oldest ? now - Date.parse(r.stills.oldest) : 0;
@@ -43,5 +45,5 @@ export function health(app) {
   };
   look().catch(app.fail);
   const beat = setInterval(() => { if (!document.hidden) look().catch(app.fail); }, 5000);
-  return { event: () => {}, cameras: () => {}, stop: () => clearInterval(beat) };
+  return { event: () => {}, cameras: () => {}, stop: () => { left = true; clearInterval(beat); } };
 }

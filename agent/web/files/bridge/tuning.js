@@ -195,14 +195,15 @@ export function tuning(app, [id]) {
     }
     p.preventDefault();
     focus(key);
-    drag = { key, at: place(p) };
+    // What is taken stays as far from the finger as it was.
+    const n = key === "all" ? 0 : +key.split(" ")[1], [x, y] = place(p), [cx, cy] = draft.shapes[chosen].points[n];
+    drag = { key, n, off: [x - cx, y - cy] };
     area.setPointerCapture(p.pointerId);
   };
   area.onpointermove = (p) => {
     if (!drag) return;
-    const now = place(p);
-    move(draft.shapes[chosen], drag.key, now[0] - drag.at[0], now[1] - drag.at[1]);
-    drag.at = drag.key === "all" ? now : draft.shapes[chosen].points[+drag.key.split(" ")[1]].slice();
+    const s = draft.shapes[chosen], [x, y] = place(p), [cx, cy] = s.points[drag.n];
+    move(s, drag.key, x - drag.off[0] - cx, y - drag.off[1] - cy);
     changed("drag");
   };
   area.onpointerup = area.onpointercancel = () => { drag = undefined; lastKey = ""; };
