@@ -1,8 +1,9 @@
-// Package cli is what the command lines of the programs have in common: help for a program, a
-// group of commands or a command; --version; exit codes; durations in days; tables and JSON;
-// progress on a terminal; how signals stop what runs for long. The programs describe their commands
-// as kong reads them, and the manual pages and completions that packages ship are made of the same
-// description, so that neither can say anything that the program does not.
+// Package cli is what the command lines of the programs have in common: help for a program, a group
+// of commands or a command; --version; exit codes; durations in days; tables and JSON; progress on
+// a terminal; how signals stop what runs for long; how fsck checks and repairs a file and prints
+// what it found. The programs describe their commands as kong reads them, and the manual pages and
+// completions that packages ship are made of the same description, so that neither can say anything
+// that the program does not.
 //
 //	p := cli.Program{Name: "tool", Version: "1.2.0", Out: os.Stdout, Err: os.Stderr}
 //	os.Exit(p.Run(&commands, os.Args[1:]))

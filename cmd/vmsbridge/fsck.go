@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/archive"
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/fsck"
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/stills"
@@ -37,15 +37,15 @@ is wrong, and was not repaired or not in full.`
 }
 
 // exitWrong is fsck's own exit code: a store is damaged.
-const exitWrong = fsck.ExitWrong
+const exitWrong = cli.Wrong
 
 // verdict is what fsck says of the stores.
 type verdict struct {
-	Data    string      `json:"data"`
-	Clean   bool        `json:"clean"`
-	Journal *fsck.Store `json:"journal"`
-	Users   *fsck.Store `json:"users"`
-	Stills  *fsck.Store `json:"stills"`
+	Data    string    `json:"data"`
+	Clean   bool      `json:"clean"`
+	Journal *cli.Fsck `json:"journal"`
+	Users   *cli.Fsck `json:"users"`
+	Stills  *cli.Fsck `json:"stills"`
 }
 
 func (c *fsckCommand) Run(s streams) error {
@@ -77,7 +77,7 @@ func (f verdict) print(w io.Writer, repaired bool) {
 	f.Journal.Print(w, "journal", "events", "ongoing", "waiting", "parked")
 	f.Users.Print(w, "users", "records")
 	f.Stills.Print(w, "stills", "stills", "segments")
-	fsck.Verdict(w, "vmsbridge", repaired, f.Journal, f.Users, f.Stills)
+	cli.Verdict(w, "vmsbridge", repaired, f.Journal, f.Users, f.Stills)
 }
 
 // look checks the stores, and repairs them if wanted, while the journal's lock keeps a bridge from
@@ -86,7 +86,7 @@ func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f ver
 	f.Data = dir
 	defer func() { err = errors.Join(err, giveBack(dir)) }()
 	path := filepath.Join(dir, archive.JournalFile)
-	h, err := fsck.Hold(path)
+	h, err := file.Hold(path, time.Second)
 	switch {
 	case errors.Is(err, file.ErrLocked):
 		return f,
@@ -99,12 +99,12 @@ func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f ver
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	progress.Now("reading %s", path)
-	if f.Journal, err = fsck.Journal(h, path, c.Repair, warnings(s)); err != nil {
+	if f.Journal, err = cli.FsckJournal(h, path, c.Repair, warnings(s)); err != nil {
 		return f, err
 	}
 	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: warnings(s)}) }
 	progress.Now("reading %s", api.IdentityFile)
-	if f.Users, err = fsck.Records(filepath.Join(dir, api.IdentityFile), users, c.Repair); err != nil {
+	if f.Users, err = cli.FsckRecords(filepath.Join(dir, api.IdentityFile), users, c.Repair); err != nil {
 		return f, err
 	}
 	progress.Now("reading the stills in %s", archive.StillsDir)
@@ -112,8 +112,8 @@ func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f ver
 	return f, err
 }
 
-func (c *fsckCommand) ring(dir string, s streams) (*fsck.Store, error) {
-	found := &fsck.Store{Path: dir}
+func (c *fsckCommand) ring(dir string, s streams) (*cli.Fsck, error) {
+	found := &cli.Fsck{Path: dir}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		found.Missing, found.Clean = true, true
 		return found, nil

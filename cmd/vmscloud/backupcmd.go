@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/vmscloud/backup"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/database"
@@ -117,12 +116,12 @@ func (c backupCmd) write(w io.Writer) error {
 		return err
 	}
 	defer events.Close()
-	return backup.Write(w, backupParts(s.ids, reg, events))
+	return writeBackup(w, backupParts(s.ids, reg, events))
 }
 
-func backupParts(ids *store.Store, reg *registry.Registry, events *journal.Journal) []backup.Part {
-	return []backup.Part{{Name: eventsFile, Begin: events.Begin}, {Name: registryFile, Begin: reg.File().Begin},
-		{Name: identityFile, Begin: ids.File().Begin}}
+func backupParts(ids *store.Store, reg *registry.Registry, events *journal.Journal) []backupPart {
+	return []backupPart{{name: eventsFile, begin: events.Begin}, {name: registryFile, begin: reg.File().Begin},
+		{name: identityFile, begin: ids.File().Begin}}
 }
 
 // inPostgres says how to back up what is not in files.
@@ -138,7 +137,7 @@ func backupAdmin(ids *store.Store, reg *registry.Registry, events *journal.Journ
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		began := time.Now()
-		if err := backup.Write(w, backupParts(ids, reg, events)); err != nil {
+		if err := writeBackup(w, backupParts(ids, reg, events)); err != nil {
 			log.Error("a backup broke off", "error", err)
 			panic(http.ErrAbortHandler)
 		}
@@ -147,29 +146,29 @@ func backupAdmin(ids *store.Store, reg *registry.Registry, events *journal.Journ
 }
 
 // verifyBackup reads all of a backup: its checksums, and every page and record of its files.
-func verifyBackup(f io.ReaderAt, size int64) ([]backup.Entry, error) {
-	list, err := backup.Verify(f, size, backupFiles...)
+func verifyBackup(f io.ReaderAt, size int64) ([]backupEntry, error) {
+	list, err := readBackup(f, size, backupFiles...)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range list {
-		pages, err := boltfile.New(e.Reader(f), e.Size)
+		pages, err := boltfile.New(e.reader(f), e.size)
 		var problems []string
 		switch {
 		case err != nil:
 			problems = []string{err.Error()}
-		case e.Name == eventsFile:
+		case e.name == eventsFile:
 			var r file.Report
 			if r, err = file.Inspect(pages); err == nil {
 				problems = r.Problems
 			}
-		case e.Name == identityFile:
+		case e.name == identityFile:
 			problems, err = database.Look(pages, store.FileOptions()), nil
 		default:
 			problems, err = database.Look(pages, registry.FileOptions()), nil
 		}
 		if err == nil && len(problems) > 0 {
-			err = fmt.Errorf("%w: %s: %s", backup.ErrBroken, e.Name, problems[0])
+			err = fmt.Errorf("%w: %s: %s", errBroken, e.name, problems[0])
 		}
 		if err != nil {
 			return nil, err
@@ -210,7 +209,7 @@ func (c restoreCmd) Run() error {
 		return fmt.Errorf("make data folder: %w", err)
 	}
 	for _, e := range list {
-		lock, err := guard.Lock(filepath.Join(c.Data, e.Name), time.Second)
+		lock, err := guard.Lock(filepath.Join(c.Data, e.name), time.Second)
 		if errors.Is(err, guard.ErrLocked) {
 			return fmt.Errorf("%s is in use by a vmscloud; stop it first", c.Data)
 		}
@@ -225,9 +224,9 @@ func (c restoreCmd) Run() error {
 			c.Data, filepath.Base(there[0]))
 	}
 	for _, e := range list {
-		progress.Now("putting back %s", e.Name)
+		progress.Now("putting back %s", e.name)
 		if err := c.place(f, e); err != nil {
-			return fmt.Errorf("restore %s: %w; what was there is as before", e.Name, err)
+			return fmt.Errorf("restore %s: %w; what was there is as before", e.name, err)
 		}
 	}
 	// From here on only names change.
@@ -238,9 +237,9 @@ func (c restoreCmd) Run() error {
 		}
 	}
 	for _, e := range list {
-		path := filepath.Join(c.Data, e.Name)
+		path := filepath.Join(c.Data, e.name)
 		if err := os.Rename(path+restoring, path); err != nil {
-			return fmt.Errorf("restore %s: %w; call this again with --force", e.Name, err)
+			return fmt.Errorf("restore %s: %w; call this again with --force", e.name, err)
 		}
 	}
 	if err := vfs.OS.SyncDir(c.Data); err != nil {
@@ -248,7 +247,7 @@ func (c restoreCmd) Run() error {
 	}
 	progress.End()
 	fmt.Printf("%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n", c.Data, c.File,
-		list[0].Time.Format(time.RFC3339))
+		list[0].time.Format(time.RFC3339))
 	for _, path := range there {
 		fmt.Printf("set aside: %s\n", path+suffix)
 	}
@@ -272,8 +271,8 @@ func (c restoreCmd) there() (paths []string) {
 }
 
 // place writes a file of the backup beside its place.
-func (c restoreCmd) place(f io.ReaderAt, e backup.Entry) error {
-	path := filepath.Join(c.Data, e.Name+restoring)
+func (c restoreCmd) place(f io.ReaderAt, e backupEntry) error {
+	path := filepath.Join(c.Data, e.name+restoring)
 	if err := guard.Remove(path); err != nil {
 		return err
 	}
@@ -281,7 +280,7 @@ func (c restoreCmd) place(f io.ReaderAt, e backup.Entry) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, e.Reader(f))
+	_, err = io.Copy(out, e.reader(f))
 	if err == nil {
 		err = guard.GiveToOwner(out)
 	}

@@ -7,12 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"vmsbridge/cmd/cli"
-	"vmsbridge/cmd/fsck"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -30,11 +31,11 @@ answer); 3 something is wrong, and was not repaired or not in full.`
 
 // fsckVerdict is what fsck says.
 type fsckVerdict struct {
-	Data     string      `json:"data"`
-	Clean    bool        `json:"clean"`
-	Identity *fsck.Store `json:"identity"`
-	Registry *fsck.Store `json:"registry"`
-	Events   *fsck.Store `json:"events"`
+	Data     string    `json:"data"`
+	Clean    bool      `json:"clean"`
+	Identity *cli.Fsck `json:"identity"`
+	Registry *cli.Fsck `json:"registry"`
+	Events   *cli.Fsck `json:"events"`
 }
 
 func (c fsckCmd) Run() error {
@@ -56,10 +57,10 @@ func (c fsckCmd) Run() error {
 		v.Identity.Print(os.Stdout, "identity", "records")
 		v.Registry.Print(os.Stdout, "registry", "records")
 		v.Events.Print(os.Stdout, "events", "events", "ongoing")
-		fsck.Verdict(os.Stdout, "vmscloud", c.Repair, v.Identity, v.Registry, v.Events)
+		cli.Verdict(os.Stdout, "vmscloud", c.Repair, v.Identity, v.Registry, v.Events)
 	}
 	if !v.Clean {
-		return cli.Exit(fsck.ExitWrong, nil)
+		return cli.Exit(cli.Wrong, nil)
 	}
 	return nil
 }
@@ -73,25 +74,25 @@ func (c fsckCmd) look(progress *cli.Progress) (v fsckVerdict, err error) {
 	log := slog.New(slog.DiscardHandler)
 	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: log}) }
 	progress.Now("reading %s", identityFile)
-	if v.Identity, err = fsck.Records(identity, users, c.Repair); err != nil {
+	if v.Identity, err = cli.FsckRecords(identity, users, c.Repair); err != nil {
 		return v, err
 	}
 	bridges := func(path string) (*database.Held, error) { return registry.Hold(path, registry.Options{Log: log}) }
 	progress.Now("reading %s", registryFile)
-	if v.Registry, err = fsck.Records(filepath.Join(c.Data, registryFile), bridges, c.Repair); err != nil {
+	if v.Registry, err = cli.FsckRecords(filepath.Join(c.Data, registryFile), bridges, c.Repair); err != nil {
 		return v, err
 	}
 	path := filepath.Join(c.Data, eventsFile)
 	progress.Now("reading %s", eventsFile)
-	h, err := fsck.Hold(path)
+	h, err := file.Hold(path, time.Second)
 	if errors.Is(err, fs.ErrNotExist) {
-		v.Events = &fsck.Store{Path: path, Missing: true, Clean: true}
+		v.Events = &cli.Fsck{Path: path, Missing: true, Clean: true}
 		return v, nil
 	}
 	if err != nil {
 		return v, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	v.Events, err = fsck.Journal(h, path, c.Repair, log)
+	v.Events, err = cli.FsckJournal(h, path, c.Repair, log)
 	return v, err
 }

@@ -1,25 +1,23 @@
-// Package fsck is what the fsck commands of both programs have in common: it checks and repairs the
-// files of a program that does not run, and prints what it found.
-//
-//	s, err := fsck.Journal(path, repair, log)
-//	s.Print(os.Stdout, "journal", "events", "ongoing")
-package fsck
+package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal/file"
 )
 
-// ExitWrong is fsck's own exit code: a store is damaged.
-const ExitWrong = 3
+// Wrong is the exit code of fsck for a store that is damaged.
+const Wrong = 3
 
-// Store is what fsck says of one store.
-type Store struct {
+// Fsck is what the fsck commands of both programs say of one store of a program that does not run.
+//
+//	s, err := cli.FsckJournal(held, path, repair, log)
+//	s.Print(os.Stdout, "journal", "events", "ongoing")
+type Fsck struct {
 	Path     string         `json:"path"`
 	Clean    bool           `json:"clean"` // now: after the repair, if there was one
 	Holds    map[string]int `json:"holds"` // what is in it, by its name
@@ -33,13 +31,13 @@ type Store struct {
 	Missing bool     `json:"missing,omitempty"` // there is no such store yet
 }
 
-// Journal checks a journal, and repairs it if wanted. The caller holds it.
-func Journal(h *file.Held, path string, repair bool, log *slog.Logger) (*Store, error) {
+// FsckJournal checks a journal, and repairs it if wanted. The caller holds it.
+func FsckJournal(h *file.Held, path string, repair bool, log *slog.Logger) (*Fsck, error) {
 	r, err := h.Check()
 	if err != nil {
 		return nil, err
 	}
-	found := &Store{Path: path, Problems: r.Problems}
+	found := &Fsck{Path: path, Problems: r.Problems}
 	if repair && !r.Clean() {
 		d, err := h.Repair(file.Options{Log: log})
 		if err != nil {
@@ -63,9 +61,9 @@ func Journal(h *file.Held, path string, repair bool, log *slog.Logger) (*Store, 
 	return found, nil
 }
 
-// Records checks a file of records, and repairs it if wanted.
-func Records(path string, hold func(string) (*database.Held, error), repair bool) (found *Store, err error) {
-	found = &Store{Path: path}
+// FsckRecords checks a file of records, and repairs it if wanted.
+func FsckRecords(path string, hold func(string) (*database.Held, error), repair bool) (found *Fsck, err error) {
+	found = &Fsck{Path: path}
 	if err := database.Exists(path); err != nil {
 		found.Missing, found.Clean = true, true
 		return found, nil
@@ -74,7 +72,7 @@ func Records(path string, hold func(string) (*database.Held, error), repair bool
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = closed(h, err) }()
+	defer func() { err = errors.Join(err, h.Close()) }()
 	r, err := h.Check()
 	if err != nil {
 		return nil, err
@@ -102,18 +100,8 @@ func Records(path string, hold func(string) (*database.Held, error), repair bool
 	return found, nil
 }
 
-func closed(c io.Closer, err error) error {
-	if other := c.Close(); err == nil {
-		return other
-	}
-	return err
-}
-
-// Hold holds a journal that must exist.
-func Hold(path string) (*file.Held, error) { return file.Hold(path, time.Second) }
-
-// Verdict prints the last line over some stores; name is the program's.
-func Verdict(w io.Writer, program string, repaired bool, stores ...*Store) (clean bool) {
+// Verdict prints the last line over some stores, and says whether all are in order.
+func Verdict(w io.Writer, program string, repaired bool, stores ...*Fsck) (clean bool) {
 	clean = true
 	problems, torn := 0, 0
 	for _, s := range stores {
@@ -142,7 +130,7 @@ func Verdict(w io.Writer, program string, repaired bool, stores ...*Store) (clea
 const shownProblems = 20
 
 // Print prints a store under its name, with those of what it holds.
-func (f *Store) Print(w io.Writer, name string, counts ...string) {
+func (f *Fsck) Print(w io.Writer, name string, counts ...string) {
 	if f.Missing {
 		_, _ = fmt.Fprintf(w, "%s: %s is not there yet\n", name, f.Path)
 		return
