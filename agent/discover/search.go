@@ -21,7 +21,7 @@ type Options struct {
 	// they answer, and some miss the first question, so it is asked three times.
 	Wait time.Duration
 	// Interfaces limits the search to interfaces of these names; nil means all that are up and can
-	// multicast.
+	// multicast, and an empty list none: then only Targets are asked.
 	Interfaces []string
 	// Targets are asked beside the multicast groups, each by itself: cameras in networks that
 	// multicast does not reach.
