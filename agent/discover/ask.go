@@ -67,10 +67,10 @@ func Ask(ctx context.Context, address string, who Credentials) (Camera, error) {
 		return cam, err
 	}
 	if media2 != "" {
-		cam.Profiles, err = c.profiles2(ctx, bringTo(media2, base), base)
+		cam.Profiles, err = c.profiles(ctx, nsMedia2, bringTo(media2, base), base)
 	}
 	if media1 != "" && len(cam.Profiles) == 0 {
-		cam.Profiles, err = c.profiles1(ctx, bringTo(media1, base), base)
+		cam.Profiles, err = c.profiles(ctx, nsMedia1, bringTo(media1, base), base)
 	}
 	if err != nil {
 		return cam, err

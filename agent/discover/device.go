@@ -51,21 +51,17 @@ func probe(id, types string) []byte {
 	return fmt.Appendf(nil, probeForm, id, types)
 }
 
-// matches is what a ProbeMatches message holds that matters here; prefixes differ from camera to
-// camera.
-type matches struct {
-	XMLName xml.Name `xml:"Envelope"`
-	Match   []struct {
-		Address string `xml:"EndpointReference>Address"`
-		Types   string
-		Scopes  string
-		XAddrs  string
-	} `xml:"Body>ProbeMatches>ProbeMatch"`
-}
-
 // parseMatches reads an answer of from. What is no ONVIF device, or no answer, gives nothing.
 func parseMatches(message []byte, from netip.Addr) []Device {
-	var m matches
+	var m struct { // what matters here; prefixes differ from camera to camera
+		XMLName xml.Name `xml:"Envelope"`
+		Match   []struct {
+			Address string `xml:"EndpointReference>Address"`
+			Types   string
+			Scopes  string
+			XAddrs  string
+		} `xml:"Body>ProbeMatches>ProbeMatch"`
+	}
 	if err := decodeXML(message, &m); err != nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -23,58 +24,55 @@ type encoder struct {
 	Rate       float64 `xml:"RateControl>FrameRateLimit"`
 }
 
-// profiles2 asks the service of version 2.
-func (c *client) profiles2(ctx context.Context, address string, base *url.URL) ([]Profile, error) {
+// profiles asks a media service of version 1 or 2, as its namespace says, for the streams that the
+// camera has, and for the address of each. One whose address it does not tell is left out.
+func (c *client) profiles(ctx context.Context, namespace, address string, base *url.URL) ([]Profile, error) {
+	kind, stream := `<Type>VideoEncoder</Type>`, `<Protocol>RtspUnicast</Protocol>`
+	if namespace == nsMedia1 {
+		kind, stream = "", `<StreamSetup><Stream xmlns="http://www.onvif.org/ver10/schema">RTP-Unicast</Stream>`+
+			`<Transport xmlns="http://www.onvif.org/ver10/schema"><Protocol>RTSP</Protocol></Transport></StreamSetup>`
+	}
 	var out struct {
 		Profiles []struct {
-			Token string `xml:"token,attr"`
-			Name  string
-			Video encoder `xml:"Configurations>VideoEncoder"`
+			Token  string `xml:"token,attr"`
+			Name   string
+			Video1 encoder `xml:"VideoEncoderConfiguration"`
+			Video2 encoder `xml:"Configurations>VideoEncoder"`
 		} `xml:"Body>GetProfilesResponse>Profiles"`
 	}
-	if err := c.call(ctx, address, `<GetProfiles xmlns="`+nsMedia2+`"><Type>VideoEncoder</Type></GetProfiles>`, true,
+	if err := c.call(ctx, address, `<GetProfiles xmlns="`+namespace+`">`+kind+`</GetProfiles>`, true,
 		&out); err != nil {
 		return nil, err
 	}
-	var list []Profile
-	for _, p := range out.Profiles {
-		list = append(list, profile(p.Token, p.Name, p.Video))
-	}
-	return c.streams(ctx, list, base, func(token string) (string, error) {
+	var told []Profile
+	var last error
+	for _, p := range out.Profiles[:min(len(out.Profiles), maxProfiles)] {
 		var uri struct {
-			URI string `xml:"Body>GetStreamUriResponse>Uri"`
+			URI1 string `xml:"Body>GetStreamUriResponse>MediaUri>Uri"`
+			URI2 string `xml:"Body>GetStreamUriResponse>Uri"`
 		}
-		err := c.call(ctx, address, `<GetStreamUri xmlns="`+nsMedia2+`"><Protocol>RtspUnicast</Protocol><ProfileToken>`+
-			escape(token)+`</ProfileToken></GetStreamUri>`, true, &uri)
-		return uri.URI, err
-	})
-}
-
-// profiles1 asks the service of version 1.
-func (c *client) profiles1(ctx context.Context, address string, base *url.URL) ([]Profile, error) {
-	var out struct {
-		Profiles []struct {
-			Token string  `xml:"token,attr"`
-			Name  string  `xml:"Name"`
-			Video encoder `xml:"VideoEncoderConfiguration"`
-		} `xml:"Body>GetProfilesResponse>Profiles"`
-	}
-	if err := c.call(ctx, address, `<GetProfiles xmlns="`+nsMedia1+`"/>`, true, &out); err != nil {
-		return nil, err
-	}
-	var list []Profile
-	for _, p := range out.Profiles {
-		list = append(list, profile(p.Token, p.Name, p.Video))
-	}
-	return c.streams(ctx, list, base, func(token string) (string, error) {
-		var uri struct {
-			URI string `xml:"Body>GetStreamUriResponse>MediaUri>Uri"`
+		err := c.call(ctx, address, `<GetStreamUri xmlns="`+namespace+`">`+stream+`<ProfileToken>`+escape(p.Token)+
+			`</ProfileToken></GetStreamUri>`, true, &uri)
+		if refused := (*SignInError)(nil); errors.As(err, &refused) || ctx.Err() != nil {
+			return nil, err
 		}
-		err := c.call(ctx, address, `<GetStreamUri xmlns="`+nsMedia1+
-			`"><StreamSetup><Stream xmlns="http://www.onvif.org/ver10/schema">RTP-Unicast</Stream>`+
-			`<Transport xmlns="http://www.onvif.org/ver10/schema"><Protocol>RTSP</Protocol></Transport></StreamSetup><ProfileToken>`+escape(token)+`</ProfileToken></GetStreamUri>`, true, &uri)
-		return uri.URI, err
-	})
+		if err != nil {
+			last = err
+			continue
+		}
+		at := strings.TrimSpace(cmp.Or(uri.URI1, uri.URI2))
+		u, err := url.Parse(at)
+		if err != nil || u.Host == "" || (u.Scheme != "rtsp" && u.Scheme != "rtsps") {
+			continue
+		}
+		one := profile(p.Token, p.Name, cmp.Or(p.Video1, p.Video2))
+		one.URL = bringTo(at, base)
+		told = append(told, one)
+	}
+	if len(told) == 0 {
+		return nil, last
+	}
+	return told, nil
 }
 
 // profile puts what both services tell into one form.
@@ -100,32 +98,4 @@ func sane(pixels int) int {
 		return 0
 	}
 	return pixels
-}
-
-// streams asks for the address of each profile's stream. One that the camera does not tell is left
-// out.
-func (c *client) streams(ctx context.Context, list []Profile, base *url.URL,
-	ask func(token string) (string, error)) ([]Profile, error) {
-	var told []Profile
-	var last error
-	for _, p := range list[:min(len(list), maxProfiles)] {
-		address, err := ask(p.Token)
-		if refused := (*SignInError)(nil); errors.As(err, &refused) || ctx.Err() != nil {
-			return nil, err
-		}
-		if err != nil {
-			last = err
-			continue
-		}
-		u, err := url.Parse(strings.TrimSpace(address))
-		if err != nil || u.Host == "" || (u.Scheme != "rtsp" && u.Scheme != "rtsps") {
-			continue
-		}
-		p.URL = bringTo(address, base)
-		told = append(told, p)
-	}
-	if len(told) == 0 {
-		return nil, last
-	}
-	return told, nil
 }
