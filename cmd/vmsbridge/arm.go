@@ -9,14 +9,16 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"vmsbridge/agent/arming"
 	"vmsbridge/agent/control"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
 
-// armFlags are those of arm and of disarm, which ask the running bridge.
-type armFlags struct {
+// armCommand is arm and disarm, which ask the running bridge.
+type armCommand struct {
 	Cameras []string `arg:"" optional:"" name:"camera" help:"Ids of cameras. Default: all."`
 	For     string   `help:"For how long, such as 2h or 3d. Default: until the next change of the camera's schedule, for good without one." placeholder:"TIME"`
 	JSON    bool     `name:"json" help:"Print JSON: all cameras as they are now."`
@@ -24,24 +26,14 @@ type armFlags struct {
 	configFile
 }
 
-type armCommand struct{ armFlags }
-
-func (armCommand) Help() string { return armHelp }
-
-func (c *armCommand) Run(ctx context.Context, s streams) error { return c.run(ctx, s, true) }
-
-type disarmCommand struct{ armFlags }
-
-func (disarmCommand) Help() string { return armHelp }
-
-func (c *disarmCommand) Run(ctx context.Context, s streams) error { return c.run(ctx, s, false) }
-
-const armHelp = `A disarmed camera keeps its stills, and its tampering and state are told; motion, regions, lines and areas make no events. What is
+func (armCommand) Help() string {
+	return `A disarmed camera keeps its stills, and its tampering and state are told; motion, regions, lines and areas make no events. What is
 switched by hand holds until the next change of the camera's schedule (arm.schedule in the configuration), or until it is switched
 back, over restarts too.`
+}
 
-func (c *armFlags) run(ctx context.Context, s streams, armed bool) error {
-	w := arming.Wish{Cameras: c.Cameras, Armed: armed}
+func (c *armCommand) Run(ctx context.Context, called *kong.Context, s streams) error {
+	w := arming.Wish{Cameras: c.Cameras, Armed: called.Selected().Name == "arm"}
 	if c.For != "" {
 		length, err := configs.ParseDuration(c.For)
 		if err == nil && length < time.Second {

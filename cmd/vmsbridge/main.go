@@ -47,7 +47,7 @@ type commands struct {
 	Events   eventsCommand   `cmd:"" help:"List the events of a running bridge or of the service."`
 	Image    imageCommand    `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
 	Arm      armCommand      `cmd:"" help:"Have motion before cameras make events again."`
-	Disarm   disarmCommand   `cmd:"" help:"Have motion before cameras make no events, until their schedule's next change."`
+	Disarm   armCommand      `cmd:"" help:"Have motion before cameras make no events, until their schedule's next change."`
 	Queue    queueCommand    `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused."`
 	Fsck     fsckCommand     `cmd:"" help:"Check the events and stills of a stopped bridge; --repair puts them in order."`
 	Status   statusCommand   `cmd:"" help:"Say how the bridge is, what is wrong first."`

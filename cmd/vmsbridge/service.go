@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/alecthomas/kong"
 	"github.com/kardianos/service"
 
 	"vmsbridge/cmd/cli"
@@ -18,9 +19,9 @@ import (
 type serviceCommand struct {
 	Install   serviceInstall   `cmd:"" help:"Install the bridge as a system service, started at boot. Checks the configuration first."`
 	Uninstall serviceUninstall `cmd:"" help:"Stop it and remove the service. Data and configuration stay."`
-	Start     serviceStart     `cmd:"" help:"Start the service."`
-	Stop      serviceStop      `cmd:"" help:"Stop the service."`
-	Restart   serviceRestart   `cmd:"" help:"Stop and start the service."`
+	Start     serviceAction    `cmd:"" help:"Start the service."`
+	Stop      serviceAction    `cmd:"" help:"Stop the service."`
+	Restart   serviceAction    `cmd:"" help:"Stop and start the service."`
 	Reload    serviceReload    `cmd:"" help:"Have the running bridge read its configuration anew, and say what it took over."`
 	Status    serviceStatus    `cmd:"" help:"Say whether it is installed and runs; exit code 1 if it does not."`
 }
@@ -35,9 +36,7 @@ type serviceInstall struct {
 
 type (
 	serviceUninstall struct{}
-	serviceStart     struct{}
-	serviceStop      struct{}
-	serviceRestart   struct{}
+	serviceAction    struct{} // what the manager calls as the command is called
 	serviceStatus    struct {
 		JSON bool `name:"json" help:"Print JSON."`
 	}
@@ -93,11 +92,8 @@ func (serviceUninstall) Run(s streams) error {
 	return err
 }
 
-func (serviceStart) Run() error   { return direct("start") }
-func (serviceStop) Run() error    { return direct("stop") }
-func (serviceRestart) Run() error { return direct("restart") }
-
-func direct(action string) error {
+func (serviceAction) Run(called *kong.Context) error {
+	action := called.Selected().Name
 	manager, err := serviceManager(service.Config{})
 	if err != nil {
 		return err
