@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"vmsbridge/agent/archive"
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/stills"
 )
 
@@ -33,14 +35,37 @@ func withStores(t *testing.T, n int) (dir string) {
 }
 
 // hit flips a bit in the middle of a text within a file.
-func hit(t *testing.T, file, text string) {
+func hit(t *testing.T, path, text string) {
 	t.Helper()
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	at := bytes.Index(b, []byte(text))
 	require.GreaterOrEqual(t, at, 0)
 	b[at+len(text)/2] ^= 4
-	require.NoError(t, os.WriteFile(file, b, 0o600))
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+}
+
+// hitEvent flips a bit in a text within an event of a journal: in a page that is in use, as others may still hold
+// what they once did.
+func hitEvent(t *testing.T, path, text string) {
+	t.Helper()
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for at := 0; ; at += len(text) {
+		next := bytes.Index(whole[at:], []byte(text))
+		require.GreaterOrEqual(t, next, 0, "no event is in use")
+		at += next
+		b := bytes.Clone(whole)
+		b[at+len(text)/2] ^= 4
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		h, err := file.Hold(path, time.Second)
+		require.NoError(t, err)
+		r, err := h.Check()
+		require.NoError(t, errors.Join(err, h.Close()))
+		if !r.Clean() {
+			return
+		}
+	}
 }
 
 func TestFsck(t *testing.T) {
@@ -54,7 +79,7 @@ func TestFsck(t *testing.T) {
 	journalFile := filepath.Join(dir, archive.JournalFile)
 	segments, err := filepath.Glob(filepath.Join(dir, archive.StillsDir, "*"))
 	require.NoError(t, err)
-	hit(t, journalFile, `"startTimestamp"`)
+	hitEvent(t, journalFile, `"startTimestamp"`)
 	for _, s := range segments {
 		if st, err := os.Stat(s); err == nil && st.Size() >= 1<<20 {
 			hit(t, s, "picture picture picture")

@@ -54,7 +54,7 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	}
 	path := filepath.Join(dir, archive.JournalFile)
 	require.NoError(t, os.Remove(path+".lock"))
-	hit(t, path, `"startTimestamp"`)
+	hitEvent(t, path, `"startTimestamp"`)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, archive.StillsDir, "stills-000000000009.seg"),
 		bytes.Repeat([]byte("something else"), 10_000), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(dir, archive.StillsDir, "LOCK")))
@@ -63,12 +63,12 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	requireTheirs()
 	require.DirExists(t, filepath.Join(dir, archive.StillsDir, "aside"))
 
-	hit(t, path, `"startTimestamp"`)
+	hitEvent(t, path, `"startTimestamp"`)
 	// so that it was not closed cleanly: the damage is looked for
 	j, err := journal.Open(path, journal.Options{LockTimeout: time.Second})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
-	hit(t, path, `"actor"`)
+	hitEvent(t, path, `"actor"`)
 	r = do(t, "queue", "list", "--data", dir)
 	require.Zero(t, r.code, r.err)
 	requireTheirs()
