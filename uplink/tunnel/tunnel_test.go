@@ -313,6 +313,8 @@ func TestWhatAnIdleTunnelCosts(t *testing.T) {
 	hole := newHole(t, s.Listener.Addr().String(), 0, 0)
 	dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a")})
 	waitFor(t, s.hub, "a")
+	opened := hole.pieces.Load() // what ends the opening may still be on its way
+	require.Eventually(t, func() bool { return hole.pieces.Load() >= opened+6 }, time.Minute, 5*time.Millisecond)
 	began, before, bytes := time.Now(), hole.pieces.Load(), hole.bytes.Load()
 	require.Eventually(t, func() bool { return hole.pieces.Load() >= before+20 }, time.Minute, 5*time.Millisecond)
 	pings, span := float64(hole.pieces.Load()-before)/2, time.Since(began)
