@@ -14,13 +14,18 @@ var lab = map[string]bool{"camsim": true, "lab": true}
 // Build builds programs into a folder: vmsbridge and vmscloud, with the race detector if race is
 // set, and camsim and lab without it, as it takes them a minute to draw a scene under it.
 func Build(dir string, race bool, programs ...string) error {
+	return BuildTagged(dir, race, "", programs...)
+}
+
+// BuildTagged is Build with a build tag of the product's.
+func BuildTagged(dir string, race bool, tag string, programs ...string) error {
 	for _, name := range programs {
 		module, pkg, raced := root(), "./cmd/"+name, race
 		if lab[name] {
 			module, raced = filepath.Join(module, "scripts", "lab"), false
 		}
-		cmd := exec.Command("go", "build", "-C", module, fmt.Sprintf("-race=%t", raced), "-o", filepath.Join(dir, name),
-			pkg)
+		cmd := exec.Command("go", "build", "-C", module, fmt.Sprintf("-race=%t", raced), "-tags="+tag, "-o",
+			filepath.Join(dir, name), pkg)
 		if lab[name] {
 			host, err := exec.Command("go", "env", "GOHOSTARCH").Output()
 			if err != nil {

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if err := harness.Build(dir, harness.Race, "vmsbridge", "vmscloud", "camsim"); err != nil {
+		if err := harness.BuildTagged(dir, harness.Race, "heldanswers", "vmsbridge", "vmscloud", "camsim"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,20 +23,36 @@ import (
 )
 
 // Run runs the tests of a package, and holds every answer of the interface that comes by
-// http.DefaultTransport meanwhile against the document of the server that gave it. The result is
-// that of m.Run, or 1 if an answer was wrong; then it is printed, with the test that asked. With -v
-// it prints of each endpoint and argument of the document which tests it was answered well to.
+// http.DefaultTransport meanwhile against the document of the server that gave it, and every answer
+// that programs give which are built with the tag heldanswers, whoever asks them. The result is
+// that of m.Run, or 1 if an answer was wrong; then it is printed, with the test that asked, or the
+// program that answered. With -v it prints of each endpoint and argument of the document which
+// tests it was answered well to.
 func Run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "answers-")
+	if err != nil {
+		fmt.Println("make a folder for what is wrong with answers:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "wrong")
+	os.Setenv(toldTo, path)
+	defer os.Unsetenv(toldTo)
 	w := &watch{way: http.DefaultTransport, documents: map[string]*Doc{}, asked: map[string]map[string]bool{}}
 	http.DefaultTransport = w
 	code := m.Run()
 	http.DefaultTransport = w.way
+	byPrograms, _ := os.ReadFile(path) // none: nothing is wrong
+	for line := range strings.Lines(string(byPrograms)) {
+		w.wrong = append(w.wrong, strings.TrimSpace(line))
+	}
 	for _, text := range w.wrong {
 		fmt.Println("not as the OpenAPI document has it:", text)
 		code = max(code, 1)
 	}
 	if testing.Verbose() {
-		fmt.Println("answers held against the OpenAPI document:", w.held)
+		answers, _ := os.ReadFile(path + ".held")
+		fmt.Printf("answers held against the OpenAPI document: %d, and %d in the programs\n", w.held, len(answers))
 		w.table(os.Stdout)
 	}
 	return code
