@@ -172,6 +172,11 @@ func TestWhoChangesACamera(t *testing.T) {
 	try(ru, "cam-a", `{"name":"x"}`, 403, "camera_access")
 	set(map[string]any{"is_edit_cameras": 1})
 	try(ru, "cam-a", `{"notes":"x"}`, 204)
+	// As the vendor's program that renames many cameras has it.
+	try(ru, "cam-a", `{"id":"cam-a","name":"x"}`, 204)
+	try(ru, "cam-a", `{"id":"cam-b","name":"x"}`, 400, "must be that of the address, cam-a")
+	try(ru, "cam-a", `{"id":7,"name":"x"}`, 400, "id")
+	try(ru, "cam-a", `{"id":"cam-a"}`, 400, "name, notes or tags")
 	set(map[string]any{"is_edit_cameras": 0})
 	try(ru, "cam-a", `{"notes":"y"}`, 403)
 	set(map[string]any{"camera_access": [][]string{{"M", "cam-a", "RW"}}})

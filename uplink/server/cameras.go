@@ -99,7 +99,7 @@ func (s *Server) changeCamera(c *call) error {
 	if err != nil {
 		return err
 	}
-	change, problems := vms.ParseCameraChange(body)
+	change, problems := vms.ParseCameraChange(cam.ID, body)
 	if e := vms.BadRequest(problems); e != nil {
 		return e
 	}

@@ -151,9 +151,9 @@ type CameraChange struct {
 	Tags  *[]string
 }
 
-// ParseCameraChange reads the body and lists everything wrong with it. null takes back what was
-// said.
-func ParseCameraChange(body []byte) (CameraChange, []Problem) {
+// ParseCameraChange reads the body of a change of the camera with an id, which the body may say
+// too, and lists everything wrong with it. null takes back what was said.
+func ParseCameraChange(id string, body []byte) (CameraChange, []Problem) {
 	var c CameraChange
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -165,6 +165,10 @@ func ParseCameraChange(body []byte) (CameraChange, []Problem) {
 		var text string
 		var err error
 		switch name {
+		case "id":
+			if err = json.Unmarshal(raw, &text); err == nil && text != id {
+				out = append(out, wrong(name, "must be that of the address, "+id))
+			}
 		case "name", "notes":
 			if err = json.Unmarshal(raw, &text); err == nil {
 				out = append(out, checkWords(name, text, null)...)
@@ -188,7 +192,7 @@ func ParseCameraChange(body []byte) (CameraChange, []Problem) {
 			out = append(out, wrong(name, jsonTrouble(err)))
 		}
 	}
-	if len(fields) == 0 {
+	if delete(fields, "id"); len(fields) == 0 {
 		out = append(out, Problem{"name, notes or tags", ReasonMissing, "is required"})
 	}
 	slices.SortFunc(out, func(a, b Problem) int { return strings.Compare(a.Argument, b.Argument) })
