@@ -46,6 +46,11 @@ func newBed(t *testing.T, o Options) *bed {
 		n, err := io.Copy(io.Discard, r.Body)
 		_, _ = fmt.Fprintf(w, "%d%v", n, err)
 	})
+	mux.HandleFunc("/passed", func(w http.ResponseWriter, r *http.Request) {
+		Passed(r.Context())
+		n, err := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprintf(w, "%d%v", n, err)
+	})
 	mux.HandleFunc("/hold", func(_ http.ResponseWriter, r *http.Request) {
 		Known(r.Context())
 		b.holding.Add(1)
@@ -204,6 +209,24 @@ func TestStrangersShareTheMemory(t *testing.T) {
 		b.l.mu.Lock()
 		defer b.l.mu.Unlock()
 		return b.l.bytes == 0 && b.l.all.rest[stranger].Len() == 0
+	})
+}
+
+// What is passed on counts for nothing, for one request: the next one of its connection counts.
+func TestWhatIsPassedOn(t *testing.T) {
+	b := newBed(t, Options{Total: 16, PerAddress: 16, Bytes: 64 << 10})
+	post := func(path string) string {
+		return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 1000000)
+	}
+	c := b.dial("127.0.0.2")
+	for range 2 {
+		require.Equal(t, "1000000<nil>", b.ask(c, post("/passed")))
+	}
+	require.Empty(t, b.ask(c, post("/")), "it is cut off")
+	b.until("nothing is left", func() bool {
+		b.l.mu.Lock()
+		defer b.l.mu.Unlock()
+		return b.l.bytes == 0
 	})
 }
 

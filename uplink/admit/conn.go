@@ -30,6 +30,7 @@ type conn struct {
 	state  state
 	since  time.Time
 	bytes  int64
+	passed bool             // what it sends is held by nobody here
 	places [2]*list.Element // in theirs, and in all
 	gone   bool
 }
@@ -61,7 +62,7 @@ func (c *conn) Close() error {
 func (l *Listener) sent(c *conn, n int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.gone || c.state == known {
+	if c.gone || c.state == known || c.passed {
 		return !c.gone
 	}
 	c.bytes += n
@@ -92,7 +93,7 @@ func (l *Listener) becomeLocked(c *conn, s state) {
 		l.bytes -= c.bytes
 		c.bytes = 0
 	}
-	c.state, c.since = s, l.now()
+	c.state, c.since, c.passed = s, l.now(), false
 	c.free.Store(s == known)
 	if s != known {
 		c.places = [2]*list.Element{c.theirs.rest[s].PushBack(c), l.all.rest[s].PushBack(c)}

@@ -112,6 +112,19 @@ func Known(ctx context.Context) {
 	}
 }
 
+// Passed says that what a request sends is handed on as it comes, so that it counts for nothing
+// here. ctx is the request's.
+func Passed(ctx context.Context) {
+	if c, ok := ctx.Value(contextKey{}).(*conn); ok && c != nil {
+		c.l.mu.Lock()
+		defer c.l.mu.Unlock()
+		if c.state == stranger && !c.gone {
+			c.l.bytes -= c.bytes
+			c.bytes, c.passed = 0, true
+		}
+	}
+}
+
 func unwrap(c net.Conn) *conn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
