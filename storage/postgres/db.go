@@ -74,6 +74,23 @@ var settings = map[string]string{
 // The error wraps ErrBusy if another process has the database. It starts no goroutine; whoever
 // keeps it open calls Run.
 func Open(ctx context.Context, address string, o Options) (*DB, error) {
+	c, o, err := configure(address, o)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{opts: o}
+	if db.pool, err = pgxpool.NewWithConfig(ctx, c); err == nil {
+		err = db.begin(ctx)
+	}
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open PostgreSQL: %w", plain(err))
+	}
+	return db, nil
+}
+
+// configure reads an address, and completes the options.
+func configure(address string, o Options) (*pgxpool.Config, Options, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -85,8 +102,9 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	}
 	c, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		return nil, errors.New("read the address of PostgreSQL: it must have the form postgres://USER@HOST/DATABASE; " +
-			"several hosts are joined by commas, and a password belongs into ~/.pgpass or PGPASSWORD")
+		return nil, o, errors.New("read the address of PostgreSQL: it must have the form " +
+			"postgres://USER@HOST/DATABASE; several hosts are joined by commas, " +
+			"and a password belongs into ~/.pgpass or PGPASSWORD")
 	}
 	for name, value := range settings {
 		if c.ConnConfig.RuntimeParams[name] == "" {
@@ -100,15 +118,7 @@ func Open(ctx context.Context, address string, o Options) (*DB, error) {
 	if !hasPoolSize(address) {
 		c.MaxConns = maxConns
 	}
-	db := &DB{opts: o}
-	if db.pool, err = pgxpool.NewWithConfig(ctx, c); err == nil {
-		err = db.begin(ctx)
-	}
-	if err != nil {
-		db.Close()
-		return nil, fmt.Errorf("open PostgreSQL: %w", plain(err))
-	}
-	return db, nil
+	return c, o, nil
 }
 
 // waitFor is how long Open waits for another process to let go, as one that was just told to end.

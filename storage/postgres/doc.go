@@ -8,7 +8,7 @@
 //     (synchronous_commit, synchronous standbys).
 //  2. One process changes things at a time. Open refuses while another has the database; one that
 //     lost it to another, for its connection was cut, gets ErrTaken from each change and changes
-//     nothing any more (see node.go).
+//     nothing any more (see node.go). Others may stand beside it, to take its place (see await.go).
 //  3. Nothing waits for ever: each call has an answer or an error within Options.Patience.
 //  4. Where two transactions meet, one is run again. A function of a transaction may so run several
 //     times.
