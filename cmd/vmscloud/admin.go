@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -87,6 +88,14 @@ func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 
 // maxSocketPath is what Linux allows for the path of a socket.
 const maxSocketPath = 107
+
+// listenAdmin makes the socket in the data folder.
+func (f storeFlag) listenAdmin() (net.Listener, error) {
+	if f.Store != "" {
+		_ = os.MkdirAll(f.Data, 0o700) // without it the next line fails, and says so
+	}
+	return listenAdmin(filepath.Join(f.Data, adminSocket))
+}
 
 // listenAdmin makes the socket. The caller holds the identity file's lock, so a socket that is
 // there was left behind.

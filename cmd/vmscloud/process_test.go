@@ -109,8 +109,12 @@ func startProcess(t *testing.T, data string, args ...string) *process {
 			p.log.WriteString(s.Text() + "\n")
 			p.mu.Unlock()
 			var line struct{ Msg, Address string }
-			if json.Unmarshal(s.Bytes(), &line) == nil && line.Msg == "vmscloud serves" {
-				serving <- line.Address
+			if json.Unmarshal(s.Bytes(), &line) == nil &&
+				(line.Msg == "vmscloud serves" || line.Msg == "vmscloud is a node") {
+				select {
+				case serving <- line.Address:
+				default: // a node says so when it leads
+				}
 			}
 		}
 	})

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,6 +50,9 @@ type runCmd struct {
 	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat   string        `help:"text or json." enum:"text,json" default:"text" env:"VMSCLOUD_LOG_FORMAT"`
 
+	NodeAddress string `name:"node-address" help:"Private address where other nodes of the same --store reach this one; with it several may run, on as many machines." env:"VMSCLOUD_NODE_ADDRESS" placeholder:"HOST:PORT"`
+
+	node    *node // nil: it is the only one
 	direct  direct
 	targets targets
 	hooks   *hooks // of subscriptions
@@ -64,6 +66,12 @@ func (c runCmd) Run() error {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stopped := cli.OnSignal(context.Background(), c.logger(), os.Exit)
 	defer stopped()
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.NodeAddress != "" {
+		return c.serveNode(ctx)
+	}
 	return c.serve(ctx)
 }
 
@@ -75,9 +83,8 @@ func (c runCmd) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, o))
 }
 
-// serve opens the stores, serves until ctx is done, and closes them in the reverse order.
-func (c runCmd) serve(ctx context.Context) (err error) {
-	log := c.logger()
+// check reads what kong does not.
+func (c *runCmd) check() (err error) {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key belong together")
 	}
@@ -90,6 +97,24 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.Store != "" && (c.MaxSize.bytes > 0 || c.AccountEvents.bytes > 0) {
 		return errors.New("--max-size and --account-events set no limit in PostgreSQL: leave them out, and set --keep")
 	}
+	return nil
+}
+
+// listen is the port, which a node keeps.
+func (c runCmd) listen() (net.Listener, error) {
+	if c.node != nil {
+		return keptListener{c.node.public}, nil
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
+	}
+	return l, nil
+}
+
+// serve opens the stores, serves until ctx is done, and closes them in the reverse order.
+func (c runCmd) serve(ctx context.Context) (err error) {
+	log := c.logger()
 	if err := c.exists(); err != nil {
 		return err
 	}
@@ -121,9 +146,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.mailer, err = c.openMailer(ids, log); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", c.Listen)
+	l, err := c.listen()
 	if err != nil {
-		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
+		return err
 	}
 	base := c.baseURL(l.Addr().(*net.TCPAddr))
 	c.base = base
@@ -169,27 +194,32 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err := stream.read(); err != nil { // what the start itself stored is nobody's news
 		return errors.Join(err, l.Close())
 	}
-	front, err := c.front(l, handler, log)
-	if err != nil {
-		return errors.Join(err, l.Close())
+	admin := adminHandler(ids, reg, book.file(), log)
+	serveFront := func(ctx context.Context) error { return c.node.serves(ctx, s.db, handler, admin) }
+	var web *http.Server // nil: a node has it
+	if c.node == nil {
+		front, err := c.front(l, handler, log)
+		if err != nil {
+			return errors.Join(err, l.Close())
+		}
+		web = front.http
+		serveFront = func(ctx context.Context) error {
+			return serveHTTP(ctx, front.http, front.l, c.TLSCert, c.TLSKey, log)
+		}
 	}
 	stopping := ctx
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { defer end(); c.drain(ctx, stopping, front.http, api, condition, log); return nil })
+	g.Go(func() error { defer end(); c.drain(ctx, stopping, web, api, condition, log); return nil })
 	// the server does not wait for tunnels, and would for streams
 	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() })
-	g.Go(func() error { return serveHTTP(ctx, front.http, front.l, c.TLSCert, c.TLSKey, log) })
-	if c.Store != "" {
-		_ = os.MkdirAll(c.Data, 0o700) // without it the next line fails, and says so
-	}
-	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
+	g.Go(func() error { return serveFront(ctx) })
+	socket, err := c.listenAdmin()
+	if err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {
-		g.Go(func() error {
-			return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg, book.file(), log), log), admin, "", "", log)
-		})
+		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(admin, log), socket, "", "", log) })
 	}
 	// Last, since whoever waits for it may run a command at once.
 	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data",
@@ -358,7 +388,7 @@ func serveHTTP(ctx context.Context, s *http.Server, l net.Listener, cert, key st
 		stopped <- err
 	})
 	var err error
-	if cert != "" {
+	if cert != "" || s.TLSConfig != nil {
 		err = s.ServeTLS(l, cert, key)
 	} else {
 		err = s.Serve(l)

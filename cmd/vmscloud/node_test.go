@@ -1,0 +1,444 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
+	"vmsbridge/storage/postgres/postgrestest"
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/identity/identitytest"
+	"vmsbridge/uplink/vms"
+)
+
+// nodes are processes that serve one database.
+type nodes struct {
+	t     *testing.T
+	store string
+	dir   string
+	args  []string
+	all   []*process
+	data  []string
+
+	mu sync.Mutex // guards what follows
+	up []*process // as a balancer sees it
+}
+
+func (n *nodes) start() {
+	n.t.Helper()
+	data := filepath.Join(n.dir, fmt.Sprint("node", len(n.all)))
+	n.data = append(n.data, data)
+	p := startProcess(n.t, data, append([]string{"--store", n.store, "--listen", "127.0.0.1:0",
+		"--node-address", "127.0.0.1:0"}, n.args...)...)
+	n.all = append(n.all, p)
+	n.ready(p)
+}
+
+// ready waits until a node answers, and has the balancer take it.
+func (n *nodes) ready(p *process) {
+	n.t.Helper()
+	harness.Until(n.t, "a node is ready", func() bool { code, _ := get(n.t, p.base+"/readyz"); return code == 200 })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.up = append(n.up, p)
+}
+
+// down has the balancer leave a node out.
+func (n *nodes) down(p *process) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.up = slices.DeleteFunc(n.up, func(q *process) bool { return q == p })
+}
+
+// next is the base address of one after the other.
+func (n *nodes) next(turn int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.up[turn%len(n.up)].base
+}
+
+// terms is how often nodes began to lead, and lost how often one was told that another one does.
+func terms(of ...*process) (n int) {
+	for _, p := range of {
+		n += strings.Count(p.logged(), `"msg":"vmscloud serves"`)
+	}
+	return n
+}
+
+func lost(p *process) int { return strings.Count(p.logged(), "another node leads now") }
+
+// leads is the node that leads, and those that do not.
+func (n *nodes) leads() (leader *process, others []*process) {
+	n.t.Helper()
+	for _, p := range n.up {
+		if terms(p) > lost(p) {
+			leader = p
+		} else {
+			others = append(others, p)
+		}
+	}
+	require.NotNil(n.t, leader)
+	return leader, others
+}
+
+// toldOf is the ids of events that a subscriber was told of.
+type toldOf struct {
+	once  sync.Once
+	began chan struct{} // closed when the first stream stands
+
+	mu  sync.Mutex // guards ids
+	ids []string
+}
+
+// first are the ids that begin with a prefix, each where it came first, and how often each came.
+func (f *toldOf) first(prefix string) (ids []string, times map[string]int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	times = map[string]int{}
+	for _, id := range f.ids {
+		if strings.HasPrefix(id, prefix) {
+			if times[id]++; times[id] == 1 {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, times
+}
+
+// follow is a subscriber that comes again behind its last event, at the next node, until ctx is
+// done.
+func (n *nodes) follow(ctx context.Context, token, path string, f *toldOf) {
+	last := ""
+	for turn := 0; ctx.Err() == nil; turn++ {
+		patience := 10 * time.Second // of one that is frozen
+		if last == "" {              // it would not know where to go on
+			patience = harness.Patience
+		}
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		r, err := http.NewRequestWithContext(ctx, "GET", n.next(turn)+path, nil)
+		if err != nil {
+			n.t.Error(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		if last != "" {
+			r.Header.Set("Last-Event-ID", last)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			cancel()
+			continue
+		}
+		id, ev := last, vms.Event{}
+		f.once.Do(func() { close(f.began) })
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if text, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+				id = text
+			} else if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				_ = json.Unmarshal([]byte(text), &ev)
+			} else if lines.Text() == "" && ev.ID != "" { // one that is cut off before counts for nothing
+				f.mu.Lock()
+				f.ids = append(f.ids, ev.ID)
+				f.mu.Unlock()
+				last, ev = id, vms.Event{}
+			}
+		}
+		_ = res.Body.Close()
+		cancel()
+	}
+}
+
+// sender reports events of two cameras, each event at one node after the other until it is taken.
+type sender struct {
+	mu       sync.Mutex          // guards what follows
+	sent     map[string]int      // id → how often
+	accepted map[string][]string // camera → ids
+}
+
+func (s *sender) run(ctx context.Context, n *nodes, account, token string) (wait func()) {
+	var all sync.WaitGroup
+	for _, cam := range []string{"cam-1", "cam-2"} {
+		to := map[string]*client.Client{}
+		for _, p := range n.all {
+			to[p.base] = clientOf(n.t, p.base, token)
+		}
+		all.Go(func() {
+			for i, turn := 0, 0; ctx.Err() == nil; turn++ {
+				ev := motion(account, cam, i)
+				ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(time.Millisecond)) // else the service may end it
+				ctx, cancel := context.WithTimeout(ctx, 5*time.Second)             // of one that is frozen
+				err := to[n.next(turn)].Report(ctx, ev)
+				cancel()
+				s.mu.Lock()
+				s.sent[ev.ID]++
+				if err == nil {
+					i++
+					s.accepted[cam] = append(s.accepted[cam], ev.ID)
+				}
+				s.mu.Unlock()
+			}
+		})
+	}
+	return all.Wait
+}
+
+// more waits until some more events of each camera are taken.
+func (s *sender) more(t *testing.T) {
+	t.Helper()
+	have := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return min(len(s.accepted["cam-1"]), len(s.accepted["cam-2"]))
+	}
+	before := have()
+	harness.Until(t, "events are taken", func() bool { return have() >= before+10 })
+}
+
+// motionsAt are the ids of a camera's motions at a node, the oldest first.
+func motionsAt(t *testing.T, p *process, token, camera string) (ids []string) {
+	t.Helper()
+	for next := ""; ; {
+		page, err := clientOf(t, p.base, token).Events(t.Context(), ofCamera(camera), next)
+		require.NoError(t, err)
+		for _, ev := range page.Results {
+			ids = append(ids, ev.ID)
+		}
+		if next = page.NextPageToken; next == "" {
+			slices.Reverse(ids)
+			return ids
+		}
+	}
+}
+
+// Three nodes, of which the one that leads is frozen and thawed, the next one killed, and that
+// after it stopped, while cameras report and a subscriber follows. Each node answers as the others
+// do, at once. Nothing that was acknowledged is lost or doubled, the subscriber sees all in order,
+// and nobody is mailed twice.
+func TestNodes(t *testing.T) {
+	t.Parallel()
+	mail := identitytest.StartSMTP(t, "none", "", "")
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	n := &nodes{t: t, dir: dir, store: postgrestest.Start(t).Database(t)}
+	n.args = []string{"--log-level", "debug", "--drain", "2s", "--letters", write("letters.yaml",
+		"mail: {server: "+`"`+mail.Address()+`"`+", security: none, from: cameras@example.org}\n")}
+	account := must(t, "init", "--data", dir, "--store", n.store, "--account", "demo", "--email", "anna@example.org",
+		"--password-file", write("password", "hunter2hunter2\n"), "--quiet")
+	for range 3 {
+		n.start()
+	}
+	a, b, c := n.all[0], n.all[1], n.all[2]
+
+	// What is changed at one holds at all, at once; commands reach the one that leads from each.
+	create := func(data, kind string) string {
+		return must(t, "token", "create", "--data", data, "--store", n.store, "--kind", kind, "--name", kind, "--quiet")
+	}
+	token, user, ended := create(n.data[1], "bridge"), create(n.data[0], "user"), create(n.data[2], "user")
+	status := func(p *process, token string) int {
+		res, err := http.DefaultClient.Do(authorized(t, p.base+"/api/v3.0/cameras", token))
+		require.NoError(t, err)
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	for _, p := range n.all {
+		require.Equal(t, 200, status(p, ended))
+	}
+	must(t, "token", "revoke", "--data", n.data[1], "--store", n.store, strings.Split(ended, "_")[1])
+	for _, p := range n.all {
+		require.Equal(t, 401, status(p, ended))
+	}
+	key := signIn(t, b.base, "anna@example.org", "hunter2hunter2")
+	code, out, _ := ask(t, "PUT", c.base+"/g/user", key,
+		map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
+	require.Equal(t, 200, code, "%v", out)
+	require.Equal(t, []string{"b@example.org"}, mail.Next(t).To)
+	harness.Until(t, "it is noted that the letter is sent", func() bool {
+		return strings.Contains(a.logged()+b.logged()+c.logged(), "message sent")
+	})
+
+	// The tunnel of a bridge at one node is the way for questions at another.
+	require.NoError(t, clientOf(t, b.base, token).Register(t.Context(), client.Registration{ID: "bridge-1",
+		Name: "Gate", ImageToken: "im4ge", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}))
+	stopTunnel := dialTunnel(t, c.base, token)
+	defer stopTunnel()
+	image := vms.PathImage + "?deviceId=cam-1&type=preview&timestamp__lt=" +
+		strings.ReplaceAll(vms.At(began.Add(time.Hour)).String(), "+", "%2B")
+	pictured := func(p *process) {
+		t.Helper()
+		harness.Until(t, "an image through the tunnel", func() bool {
+			res, err := http.DefaultClient.Do(authorized(t, p.base+image, user))
+			require.NoError(t, err)
+			defer res.Body.Close()
+			return res.StatusCode == http.StatusOK
+		})
+	}
+	pictured(b)
+
+	code, made := askJSON(t, b.base+"/api/v3.0/eventSubscriptions", user,
+		`{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"types":["vms.motionDetectionEvent.v1"]}]}`)
+	require.Equal(t, 201, code, made)
+	var sub struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(made), &sub))
+	following, unfollow := context.WithCancel(t.Context())
+	told := &toldOf{began: make(chan struct{})}
+	var follower sync.WaitGroup
+	follower.Go(func() { n.follow(following, user, "/api/v3.0/eventSubscriptions/"+sub.ID+"/stream", told) })
+	<-told.began
+	defer func() { unfollow(); follower.Wait() }()
+
+	sending, stop := context.WithCancel(t.Context())
+	s := &sender{sent: map[string]int{}, accepted: map[string][]string{}}
+	wait := s.run(sending, n, account, token)
+	defer func() { stop(); wait() }()
+	s.more(t)
+	harness.Until(t, "the subscriber is told of something", func() bool {
+		ids, _ := told.first("cam-")
+		return len(ids) > 0
+	})
+	frozen, others := n.leads()
+	led, wasLost := terms(others...), lost(frozen)
+	require.NoError(t, frozen.cmd.Process.Signal(syscall.SIGSTOP))
+	n.down(frozen)
+	harness.Until(t, "another node leads", func() bool { return terms(others...) > led })
+	s.more(t)
+	require.NoError(t, frozen.cmd.Process.Signal(syscall.SIGCONT))
+	harness.Until(t, "the one before knows", func() bool { return lost(frozen) > wasLost })
+	n.ready(frozen)
+	s.more(t)
+	pictured(frozen)
+	killed, others := n.leads()
+	led = terms(others...)
+	n.down(killed)
+	killed.kill()
+	harness.Until(t, "yet another one leads", func() bool { return terms(others...) > led })
+	s.more(t)
+	stopped, others := n.leads()
+	led = terms(others...)
+	require.Zero(t, stopped.stop()) // while it drains, it passes on
+	n.down(stopped)
+	harness.Until(t, "the last one leads", func() bool { return terms(others...) > led })
+	s.more(t)
+	stop()
+	wait()
+
+	for cam, want := range s.accepted {
+		for _, p := range n.up {
+			got := motionsAt(t, p, user, cam)
+			if len(got) == len(want)+1 { // one was under way when they stopped
+				want = append(want, got[len(want)])
+			}
+			require.Equal(t, want, got, "none is lost, none is there twice")
+		}
+		harness.Until(t, "the subscriber is told of all", func() bool {
+			ids, _ := told.first(cam + "-")
+			return len(ids) >= len(want)
+		})
+		ids, times := told.first(cam + "-")
+		if len(ids) == len(want)+1 { // that which was under way was stored after the lists
+			ids = ids[:len(want)]
+		}
+		require.Equal(t, want, ids, "in order")
+		for id, n := range times {
+			require.LessOrEqual(t, n, s.sent[id], "%s is told more often than it was reported", id)
+		}
+	}
+	for _, p := range n.up {
+		require.Zero(t, p.stop())
+	}
+	require.Zero(t, mail.Waiting(), "the letter was sent once")
+	for _, secret := range []string{token, user, "hunter2", "im4ge", n.store} {
+		require.NotContains(t, a.logged()+b.logged()+c.logged(), secret)
+	}
+}
+
+// askJSON posts with a token.
+func askJSON(t *testing.T, address, token, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", address, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var text strings.Builder
+	_, err = bufio.NewReader(res.Body).WriteTo(&text)
+	require.NoError(t, err)
+	return res.StatusCode, text.String()
+}
+
+// Only nodes reach the port of nodes.
+func TestNodesKnowEachOther(t *testing.T) {
+	t.Parallel()
+	secret := func(b byte) *tls.Config {
+		c, err := bothEnds(slices.Repeat([]byte{b}, ed25519.SeedSize))
+		require.NoError(t, err)
+		return c
+	}
+	_, err := bothEnds([]byte("short"))
+	require.Error(t, err)
+	for what, c := range map[string]struct {
+		client *tls.Config
+		ok     bool
+	}{
+		"a node":         {secret(1), true},
+		"one of before":  {secret(2), false},
+		"nobody":         {&tls.Config{InsecureSkipVerify: true}, false},
+		"another server": {&tls.Config{}, false},
+	} {
+		server, end := net.Pipe()
+		served := make(chan error, 1)
+		go func() {
+			s := tls.Server(server, secret(1))
+			err := s.Handshake()
+			_ = server.Close()
+			served <- err
+		}()
+		err := tls.Client(end, c.client).Handshake()
+		_ = end.Close()
+		if serverErr := <-served; c.ok {
+			require.NoError(t, err, what)
+			require.NoError(t, serverErr, what)
+		} else {
+			require.Error(t, serverErr, what)
+		}
+	}
+}
+
+// What cannot be is said at once.
+func TestNodeAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	for says, args := range map[string][]string{
+		"name it with --store":                 {"--node-address", "127.0.0.1:0"},
+		"where the other nodes reach this one": {"--store", "postgres:///d", "--node-address", "0.0.0.0:8471"},
+		`"8471" must be the HOST:PORT`:         {"--store", "postgres:///d", "--node-address", "8471"},
+		"listen for other nodes":               {"--store", "postgres:///d", "--node-address", "192.0.2.1:8471"},
+		"PostgreSQL cannot be reached": {"--store", "postgres://u:secret@127.0.0.1:1/d",
+			"--node-address", "127.0.0.1:0"},
+	} {
+		args = append([]string{"run", "--data", t.TempDir(), "--listen", "127.0.0.1:0"}, args...)
+		_, stderr, code := vmscloud(t, args...)
+		require.Equal(t, 1, code, stderr)
+		require.Contains(t, stderr, says)
+		require.NotContains(t, stderr, "secret")
+	}
+}
