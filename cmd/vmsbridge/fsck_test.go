@@ -45,8 +45,8 @@ func hit(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 }
 
-// hitEvent flips a bit in a text within an event of a journal: in a page that is in use, as others may still hold
-// what they once did.
+// hitEvent flips a bit in a text within an event of a journal: in a page that is in use, as others
+// may still hold what they once did.
 func hitEvent(t *testing.T, path, text string) {
 	t.Helper()
 	whole, err := os.ReadFile(path)
