@@ -3,7 +3,8 @@ import { get, mostActors, stamp } from "./api.js";
 import { $, make, put, sites, stateOf, stencil } from "./dom.js";
 import * as side from "./side.js";
 
-const searchFrom = 20; // cameras
+const searchFrom = 20; // cameras; from as many on tiles are small in a large window
+const wide = 800; // pixels: a still that is wider is asked for smaller
 const motionTypes = "vms.motionDetectionEvent.v1,vms.motionInRegionDetectionEvent.v1";
 
 export function wall(app, [site] = []) {
@@ -28,7 +29,7 @@ export function wall(app, [site] = []) {
     const lamp = make("span", { className: "lamp", text: "motion", hidden: true });
     const link = make("a", { href: "#/camera/" + encodeURIComponent(c.id) }, make("span", { className: "picture" }, none, img), make("span", { className: "caption" }, name, state, more));
     const tile = { c, li: make("li", { className: "tile" }, link, lamp), name, state, more, img, none, lamp, shown: "", visible: false };
-    img.onload = () => { img.hidden = false; none.hidden = true; };
+    img.onload = () => { tile.wide ||= img.naturalWidth > wide; img.hidden = false; none.hidden = true; };
     img.onerror = () => { img.hidden = true; none.hidden = false; put(none, side.noStill); };
     tile.li.dataset.id = c.id;
     $("cameras").append(tile.li);
@@ -41,7 +42,7 @@ export function wall(app, [site] = []) {
     const c = tile.c;
     if (tile.visible && c.lastPreview && tile.shown !== c.lastPreview) {
       tile.shown = c.lastPreview;
-      tile.img.src = side.newest(c);
+      tile.img.src = side.newest(c, tile.wide);
     }
   }
 
@@ -87,6 +88,7 @@ export function wall(app, [site] = []) {
   function counted() {
     const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off" && wanted(c)), online = all.filter((c) => c.online).length;
     $("none-yet").hidden = app.order.length > 0 || !app.maySetUp;
+    $("cameras").classList.toggle("many", app.order.length >= searchFrom);
     side.arming?.(app, app.order.map((id) => app.cameras.get(id)));
     put($("state"), all.length === 0 ? (app.order.length ? "No camera has these words." : "No camera is watched yet.") : `${online} of ${all.length} cameras online` + (app.more && !app.sought ? `; only the first ${app.first.toLocaleString("en")} of all are shown, by name: search finds the others` : ""), online === all.length ? "dim" : "warn");
   }

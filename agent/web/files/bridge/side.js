@@ -15,8 +15,9 @@ export const noStill = "this still is not there any more";
 export const views = { health, schedule, setup, tuning };
 export const liveEvery = 500; // milliseconds between two stills of a live view
 
-// newest is the address of a camera's newest still, and facts what else a tile says of the camera.
-export const newest = (c) => imageAt(c.id, c.lastPreview, 480);
+// newest is the address of a camera's newest still, and facts what else a tile says of the camera. A still comes as it is kept
+// unless it is wide: to make it smaller costs the bridge more than to send it.
+export const newest = (c, wide) => imageAt(c.id, c.lastPreview, wide && 480);
 export { arming };
 export const facts = (c) => [c.disarmed && armed(c), c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
   c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"];
