@@ -28,7 +28,8 @@ func (d *Detector) adapt(now, before []uint16, light plane.Exposure, dt time.Dur
 	ms := int(dt.Milliseconds())
 	d.rows[0], d.rows[1] = d.rows[0]+ms, d.rows[1]+ms
 	from, to := d.half()
-	p := paceFor(min(d.rows[d.turn], 500), d.learning(), d.at < d.learned+youngFor)
+	settles := d.learning() || d.at < d.began+settleFor
+	p := paceFor(min(d.rows[d.turn], 500), settles, d.at < d.learned+youngFor)
 	if d.newScene {
 		p.Absorb = strangeAbsorb
 	}

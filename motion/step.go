@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	learnFor      = 900 * time.Millisecond // of a new scene, before anything is reported
+	learnFor      = 500 * time.Millisecond // of a new scene, before anything is reported
+	settleFor     = 900 * time.Millisecond // in which background and noise of a new scene are learned fast
 	learnPictures = 4
 	// after which it is known what always moves: restlessAfter, and while it was learned
 	restlessLearned = 4500 * time.Millisecond

@@ -4,14 +4,11 @@ import "time"
 
 // Times of the decision over several pictures.
 const (
-	ConfirmActive = 250 * time.Millisecond // of motion that goes on, picture after picture
-	confirmStrong = 450 * time.Millisecond // of motion that the short lag does not resolve
-	confirmFaint  = 750 * time.Millisecond // of motion with little contrast, such as a soft shadow's
-	// of the time for which it moved, at most, that the places of something middling have been
-	// moving on the mean: a tree's twigs go nowhere new
-	youngWorn    = 0.5
-	youngSmall   = 1500 * time.Millisecond // of motion of something small while the scene is young
-	confirmSmall = 700 * time.Millisecond  // of motion of something small or middling
+	ConfirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
+	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
+	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
+	youngSmall    = 1500 * time.Millisecond // of motion of something small while the scene is young
+	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
 	// from picture to picture, from which twigs here and there are easily taken for one thing: what
 	// is faint does not tell then
 	fewSeen = 150 * time.Millisecond
@@ -80,7 +77,7 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	case t.Snows && small && k.strong < snowSmall:
 		return false
 	case t.Young && !k.leaves(t.small) && !wanders, t.Young && small && k.strong < youngSmall,
-		t.Young && middle && k.worn > youngWorn*k.strong.Seconds():
+		t.Young && middle && k.sways():
 		return false
 	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false

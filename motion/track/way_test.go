@@ -114,6 +114,23 @@ func TestWanders(t *testing.T) {
 	require.False(t, k.wanders(&Tracker{small: small, Early: true}), "a tree that moves from the start")
 }
 
+// TestSways: early, the places of what goes to and fro may have been moving for less than those of
+// what goes straight on. The figures are of real clips and of a drawn tree.
+func TestSways(t *testing.T) {
+	for name, c := range map[string]struct {
+		away, way, strong, worn float64
+		want                    bool
+	}{
+		"goes straight on":        {0.93, 1, 0.7, 0.33, false},
+		"is at work in one place": {0.27, 1, 1.8, 0.24, false},
+		"a tree in gusts":         {0.18, 1, 3.1, 1.14, true},
+		"twigs":                   {0.80, 1, 1.2, 0.57, true},
+	} {
+		k := Track{nowX: c.away, way: c.way, strong: time.Duration(c.strong * float64(time.Second)), worn: c.worn}
+		require.Equal(t, c.want, k.sways(), name)
+	}
+}
+
 // TestSeldomSeen: at a few pictures a second, twigs here and there are easily taken for one thing
 // that goes on. What is faint does not tell then.
 func TestSeldomSeen(t *testing.T) {

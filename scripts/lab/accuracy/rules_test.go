@@ -175,7 +175,8 @@ var rules = []rule{
 	{"snows", "track/confirm.go", "case t.Snows && small && k.strong < snowSmall:", "case false:"},
 	{"young", "track/confirm.go", "case t.Young && !k.leaves(t.small) && !wanders,", "case false && small && middle,"},
 	{"young small", "track/confirm.go", "t.Young && small && k.strong < youngSmall,", ""},
-	{"young worn", "track/confirm.go", "t.Young && middle && k.worn > youngWorn*k.strong.Seconds():", "false:"},
+	{"young sways", "track/confirm.go", "t.Young && middle && k.sways():", "false:"},
+	{"early sways", "track/way.go", "if t.Early && k.sways() {", "if false {"},
 	{"travel", "track/confirm.go", "case !k.Travelled() && !wanders && k.loom < loomsSure:", "case false:"},
 	{"small", "track/confirm.go", "case small && !k.fares(t)", "case false && !k.fares(t)"},
 	{"middle", "track/confirm.go", "case middle &&", "case false &&"},
@@ -197,5 +198,5 @@ var rules = []rule{
 	{"shadow", "track/step.go", "contrast >= shadowShare*k.contrast ||", "true ||"},
 	{"wake", "track/link.go", "box, wake := o.Place(), o.Wake(t.small)", "box, wake := o.Place(), false"},
 	{"contrast 4", "config.go", "256 * 6 *", "256 * 4 *"},
-	{"learns 0.4 s", "step.go", "learnFor      = 900 * time.Millisecond", "learnFor      = 400 * time.Millisecond"},
+	{"learns 0.9 s", "step.go", "learnFor      = 500 * time.Millisecond", "learnFor      = 900 * time.Millisecond"},
 }
