@@ -139,7 +139,6 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
-	d.tracks.Snows = d.snowfall.on
 	d.tracks.Young, d.tracks.Early = d.at < d.began+restlessLearned, d.at < d.began+restlessKnown
 	cells, squares := d.grid.cells(), plane.Block(0)
 	if d.tracks.Scattered = false; solid > cells/100 || d.jumpedAt != 0 {

@@ -22,7 +22,6 @@ type Outline struct {
 const (
 	Outlined       = 60   // cells, below which an outline says little
 	LightSubstance = 0.75 // below which an area is light: most that walks has 1.2 and more, a hand with its shadow 0.8
-	BeamSubstance  = 1.2  // below which what is brighter than the background may be a beam all the same
 	ThingSubstance = 0.9  // of a track, from which it may be a thing
 )
 

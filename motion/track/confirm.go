@@ -11,12 +11,8 @@ const (
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
 	// from picture to picture, from which twigs here and there are easily taken for one thing: what
 	// is faint does not tell then
-	fewSeen = 150 * time.Millisecond
-	// since it was first seen, of what may be a beam: that is told better when it is all in the
-	// picture
-	confirmBeam = 800 * time.Millisecond
-	snowSmall   = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
-	middling    = 4                       // times what is small: an insect close to the lens is no larger
+	fewSeen  = 150 * time.Millisecond
+	middling = 4 // times what is small: an insect close to the lens is no larger
 )
 
 // confirm decides whether a track is motion. A step of the picture, such as a keyframe's other
@@ -71,10 +67,6 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	wanders := k.wanders(t)
 	switch {
 	case !k.solid(), t.Scattered && !k.compact, t.weather(k):
-		return false
-	case k.beams && at-k.bornAt < confirmBeam:
-		return false
-	case t.Snows && small && k.strong < snowSmall:
 		return false
 	case t.Young && !k.leaves(t.small) && !wanders, t.Young && small && k.strong < youngSmall,
 		t.Young && middle && k.sways():

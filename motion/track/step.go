@@ -69,7 +69,6 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	}
 	k.looms(l, t.small, dt)
 	k.consider(l, dt)
-	k.beams = l.Glared > 0 && l.Substance() < area.BeamSubstance
 	k.travel(l.Moved, l.largest, l.MovedX, l.MovedY, at, dt)
 	k.follow(l.Creeps && !l.Strong && l.edged() && creepCells*l.Fore >= t.small, l.Fore, l.SumX, l.SumY, t.small, dt)
 	if !k.Confirmed && !flake {

@@ -66,8 +66,7 @@ type Track struct {
 	outlines  float64 // weight of that mean
 	form      form    // of its last picture
 	formAt    time.Duration
-	leaps     int  // from picture to picture
-	beams     bool // in the last picture it may be a beam
+	leaps     int // from picture to picture
 	leapX     float64
 	leapY     float64
 	worn      float64 // how long the places that it moves through have been moving on the mean, in seconds
@@ -80,7 +79,6 @@ type Tracker struct {
 	Tracks []Track // Area.Track is an index of these, until the next Step
 
 	// What the picture as a whole does: to be set before Step.
-	Snows     bool // pictures are taken together since much falls
 	Scattered bool // much changes all over the picture
 	Young     bool // it is not yet known what always moves
 	Early     bool // the same, or it is not yet known well

@@ -171,8 +171,6 @@ var rules = []rule{
 	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
 	{"compact", "track/confirm.go", "t.Scattered && !k.compact, ", ""},
 	{"weather", "track/confirm.go", ", t.weather(k):", ":"},
-	{"beams", "track/confirm.go", "case k.beams && at-k.bornAt < confirmBeam:", "case false:"},
-	{"snows", "track/confirm.go", "case t.Snows && small && k.strong < snowSmall:", "case false:"},
 	{"young", "track/confirm.go", "case t.Young && !k.leaves(t.small) && !wanders,", "case false && small && middle,"},
 	{"young small", "track/confirm.go", "t.Young && small && k.strong < youngSmall,", ""},
 	{"young sways", "track/confirm.go", "t.Young && middle && k.sways():", "false:"},
