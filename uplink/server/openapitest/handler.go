@@ -20,7 +20,7 @@ const toldTo = "VMS_HELD_ANSWERS"
 
 // mostHeld bounds the bodies that are looked at, in bytes: longer ones take the checks too long
 // with the race detector.
-const mostHeld = 256 << 10
+const mostHeld = 64 << 10
 
 // Handler is h, whose answers are held against its own document where Run is above this program.
 func Handler(h http.Handler) http.Handler {
