@@ -41,17 +41,3 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	return time.Duration(sum), nil
 }
-
-// FormatDuration writes a duration as a person would: 720h is 30d, and no zeros at the end.
-func FormatDuration(d time.Duration) string {
-	if d >= day && d%day == 0 {
-		return strconv.FormatInt(int64(d/day), 10) + "d"
-	}
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
-}

@@ -23,12 +23,3 @@ func TestParseDuration(t *testing.T) {
 		require.ErrorContains(t, err, "write a number with a unit", "%q", text)
 	}
 }
-
-func TestFormatDuration(t *testing.T) {
-	for want, d := range map[string]time.Duration{"30d": 720 * time.Hour, "36h": 36 * time.Hour, "2h": 2 * time.Hour,
-		"10m": 10 * time.Minute, "10h": 10 * time.Hour, "20s": 20 * time.Second,
-		"1m": time.Minute, "1h30m": 90 * time.Minute, "10s": 10 * time.Second, "500ms": 500 * time.Millisecond,
-		"1m30s": 90 * time.Second, "0s": 0} {
-		require.Equal(t, want, FormatDuration(d))
-	}
-}

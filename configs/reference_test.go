@@ -221,9 +221,23 @@ func defaultOf(v reflect.Value) string {
 	}
 	text := fmt.Sprint(v.Interface())
 	if d, ok := v.Interface().(time.Duration); ok {
-		text = FormatDuration(d)
+		text = forPerson(d)
 	}
 	return "`" + text + "`"
+}
+
+// forPerson writes a duration as a person would: 720h is 30d, and no zeros at the end.
+func forPerson(d time.Duration) string {
+	if d >= day && d%day == 0 {
+		return fmt.Sprint(int64(d/day)) + "d"
+	}
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 // forPeople is a field's comment with the names of fields replaced by those of keys, without what
