@@ -86,32 +86,10 @@ type Account struct {
 	IsNotificationImages   Flag   `json:"is_system_notification_images_enabled"`
 	IsNotificationsOff     Flag   `json:"is_system_notifications_disabled"`
 	MapLines               Object `json:"map_lines"`
-	CreditCards            Cards  `json:"cc_info"`
+	CreditCards            Lists  `json:"cc_info"` // always empty: the service stores no cards
 
 	Inner AccountInner `json:"-"`
 }
-
-// Card is one entry of cc_info.
-type Card struct {
-	City       string `json:"city"`
-	Name       string `json:"name"`
-	Default    string `json:"default"`
-	Street1    string `json:"street1"`
-	Street2    string `json:"street2"`
-	Number     string `json:"number"`
-	State      string `json:"state"`
-	Tag        string `json:"tag"`
-	PostalCode string `json:"postal_code"`
-	Expire     string `json:"expire"`
-	Country    string `json:"country"`
-	Type       string `json:"type"`
-}
-
-// Cards prints as [] when empty.
-type Cards []Card
-
-// MarshalJSON prints an array. The service stores no cards, so it is an empty one.
-func (Cards) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
 
 // AccountInner is what the service keeps of an account beyond the interface's record.
 type AccountInner struct {

@@ -11,7 +11,6 @@ const (
 var (
 	line    = text(maxText, nil)
 	entries = each(nil)
-	flag    check // its kind says it all
 )
 
 // AccountFields has one row for every field of Account: which calls set it, and who. Where the
@@ -47,7 +46,7 @@ var AccountFields = Fields{
 	{Name: "session_duration", Kind: api.Int, Use: both, check: number(0, 10*366*24*60)},
 	{Name: "inactive_session_timeout", Kind: api.Int, Use: UseUpdate, check: number(0, 366*24*3600)},
 	{Name: "login_attempt_limit", Kind: api.Int, Use: UseUpdate, check: number(0, 1000)},
-	{Name: "is_two_factor_authentication_forced", Kind: api.Flag, Use: UseUpdate, Who: Admins, check: flag},
+	{Name: "is_two_factor_authentication_forced", Kind: api.Flag, Use: UseUpdate, Who: Admins},
 
 	{Name: "holiday", Kind: api.Texts, Use: both, check: each(checkDate)},
 	{Name: "work_days", Kind: api.Text, Use: both, check: text(maxText, matches(`^[01]{7}$`, "1111100, Monday first"))},

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // AuditAction is what was done.
 type AuditAction string
@@ -45,4 +48,12 @@ type AuditEntry struct {
 	// Gone says that the target went with its account, so that the entry stands in the trail of the
 	// account that is left.
 	Gone bool `json:"gone,omitempty"`
+}
+
+// Address is an address as AuditEntry.From has it, "" if it is not known.
+func Address(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.Unmap().String()
 }

@@ -236,7 +236,8 @@ func (s *OAuth) code(c *call, client model.Token) (exchange, error) {
 			s.log.Warn("an authorization code came twice; what came of it is revoked", "client", client.ID, "user",
 				t.UserID)
 			return grant{}, stolen(tx, a.Family,
-				model.AuditEntry{AccountID: a.Account, From: at(c.from), Target: client.ID, Name: client.Name})
+				model.AuditEntry{AccountID: a.Account, From: model.Address(c.from), Target: client.ID,
+					Name: client.Name})
 		case !t.Good(model.PurposeCode, tx.Now()), !a.sameRedirect(in[1], client), !proves(in[2], a.Challenge):
 			return grant{}, errGrant
 		}

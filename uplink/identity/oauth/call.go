@@ -115,14 +115,6 @@ func (c *call) read(w http.ResponseWriter) error {
 	return err
 }
 
-// at is an address as the trail has it, "" if it is not known.
-func at(from netip.Addr) string {
-	if !from.IsValid() {
-		return ""
-	}
-	return from.Unmap().String()
-}
-
 // text is a parameter, "" if it was not sent.
 func (c *call) text(name string) (string, error) { return c.set.Text(name) }
 

@@ -130,9 +130,8 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 			return err
 		}
 		out.Expires, out.Scopes = vms.At(t.Expires), t.Scopes
-		return tx.Record(model.AuditEntry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from),
-			Action: model.AuditCreate,
-			Kind:   model.KindToken, Target: t.ID, Name: t.Name})
+		return tx.Record(model.AuditEntry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email,
+			From: model.Address(from), Action: model.AuditCreate, Kind: model.KindToken, Target: t.ID, Name: t.Name})
 	})
 	if err == nil {
 		right()

@@ -40,8 +40,8 @@ func (s *OAuth) revoke(w http.ResponseWriter, c *call) error {
 		if t.State(tx.Now()) != "active" {
 			return nil
 		}
-		entry := model.AuditEntry{AccountID: t.AccountID, By: t.UserID, From: at(c.from), Action: model.AuditDelete,
-			Kind: model.KindToken, Target: t.ID, Name: t.Name}
+		entry := model.AuditEntry{AccountID: t.AccountID, By: t.UserID, From: model.Address(c.from),
+			Action: model.AuditDelete, Kind: model.KindToken, Target: t.ID, Name: t.Name}
 		if t.Purpose == purposeRefresh {
 			return errors.Join(endFamily(tx, t.Family), tx.Record(entry))
 		}

@@ -168,7 +168,7 @@ func issue(tx *store.Tx, g grant) (issued, error) {
 	}
 	e := model.AuditEntry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: model.AuditCreate,
 		Kind: model.KindToken, Target: access.ID, Name: access.Name,
-		From: at(g.from)}
+		From: model.Address(g.from)}
 	return out, tx.Record(e)
 }
 
@@ -258,7 +258,7 @@ func (s *OAuth) rotate(c *call, client model.Token) (exchange, error) {
 			s.log.Warn("a refresh token came twice; its family is revoked", "client", client.ID, "user", t.UserID,
 				"account", t.AccountID)
 			return grant{}, stolen(tx, t.Family,
-				model.AuditEntry{AccountID: t.AccountID, From: at(c.from), Target: t.ID, Name: t.Name})
+				model.AuditEntry{AccountID: t.AccountID, From: model.Address(c.from), Target: t.ID, Name: t.Name})
 		case t.State(tx.Now()) != "active":
 			return grant{}, errGrant
 		}

@@ -28,7 +28,7 @@ func (c Caller) Place(a model.Account) model.Place { return model.PlaceOf(c.Home
 
 // Entry begins an entry of the trail about something in an account.
 func (c Caller) Entry(account string, action model.AuditAction, kind, target, name string) model.AuditEntry {
-	return model.AuditEntry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: address(c.From),
+	return model.AuditEntry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: model.Address(c.From),
 		Action: action, Kind: kind, Target: target, Name: name}
 }
 

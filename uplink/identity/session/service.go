@@ -150,13 +150,6 @@ func ticket(tx *store.Tx, token string, p model.Purpose, u model.User, good time
 
 // mine is an entry of the trail about a user, by that user.
 func mine(u model.User, action model.AuditAction, from netip.Addr) model.AuditEntry {
-	return model.AuditEntry{AccountID: u.OwnerAccountID, By: u.ID, ByName: u.Email, From: address(from),
+	return model.AuditEntry{AccountID: u.OwnerAccountID, By: u.ID, ByName: u.Email, From: model.Address(from),
 		Action: action, Kind: model.KindUser, Target: u.ID, Name: u.Email}
-}
-
-func address(a netip.Addr) string {
-	if !a.IsValid() {
-		return ""
-	}
-	return a.Unmap().String()
 }

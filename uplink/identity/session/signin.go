@@ -310,7 +310,7 @@ func dropOldest(tx *store.Tx, user string) error {
 func (d *Service) Open(tx *store.Tx, u model.User, home model.Account, from Origin) (Opened, error) {
 	key := d.cluster + "~" + identity.NewToken(32)
 	s := model.Session{Hash: identity.HashToken(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(),
-		Seen: tx.Now(), From: address(from.Addr), Agent: model.Name(from.Agent)}
+		Seen: tx.Now(), From: model.Address(from.Addr), Agent: model.Name(from.Agent)}
 	if home.SessionDuration > 0 {
 		s.Expires = tx.Now().Add(time.Duration(home.SessionDuration) * time.Minute)
 	}

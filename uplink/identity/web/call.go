@@ -63,7 +63,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // session as far as they stand in the head, where the request comes from, its form, its session. An
 // unreadable request is a 400 only once the session is known to be good: 401 stands above it.
 func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
-	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.client(r)}
+	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.Client(r)}
 	g := w.guess(r)
 	if e.limited && !g.address() {
 		return errTooMany
@@ -83,7 +83,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	c.set = set
 	key, source := set.Session()
 	if e.checksOrigin(source) {
-		if err := w.sameSite(r); err != nil {
+		if err := w.SameSite(r); err != nil {
 			return err
 		}
 	}
@@ -160,10 +160,10 @@ func (c *call) read() (set *api.Params, malformed error) {
 	return set, malformed
 }
 
-// sameSite refuses what another site's page made a browser send with its cookie, or to sign it in
+// SameSite refuses what another site's page made a browser send with its cookie, or to sign it in
 // as someone else. A client that is no browser sends neither of the headers that this looks at.
 // Signing out by GET counts as a change.
-func (w *Web) sameSite(r *http.Request) error {
+func (w *Web) SameSite(r *http.Request) error {
 	check := r
 	if (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/logout") {

@@ -11,9 +11,9 @@ import (
 	"vmsbridge/uplink/identity/session"
 )
 
-// client is the address that a request comes from. What a proxy says is believed only of the
+// Client is the address that a request comes from. What a proxy says is believed only of the
 // proxies that are configured.
-func (w *Web) client(r *http.Request) netip.Addr {
+func (w *Web) Client(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}

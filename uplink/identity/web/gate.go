@@ -11,16 +11,13 @@ import (
 // The checks that other handlers share with this one, so that nobody guesses at two of them
 // twice as fast: identity/oauth uses them.
 
-// Client is the address that a request comes from, behind the proxies that are believed.
-func (w *Web) Client(r *http.Request) netip.Addr { return w.client(r) }
-
 // Behind gives the requests to next with the client's address in place of that of a proxy that is
 // believed, so that what stands behind it need not know of proxies.
 func (w *Web) Behind(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && w.proxy(at.Addr().Unmap()) {
 			r2 := *r
-			r2.RemoteAddr, r = netip.AddrPortFrom(w.client(r), at.Port()).String(), &r2
+			r2.RemoteAddr, r = netip.AddrPortFrom(w.Client(r), at.Port()).String(), &r2
 		}
 		next.ServeHTTP(rw, r)
 	})
@@ -41,6 +38,3 @@ func (w *Web) Allow(r *http.Request, who string) (next *http.Request, right func
 func (w *Web) SignedIn(rw http.ResponseWriter, r *http.Request, o session.Opened) {
 	(&call{Web: w, w: rw, r: r}).signedIn(o)
 }
-
-// SameSite is an error for what another site's page made a browser send.
-func (w *Web) SameSite(r *http.Request) error { return w.sameSite(r) }

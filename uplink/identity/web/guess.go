@@ -21,7 +21,7 @@ type guess struct {
 }
 
 func (w *Web) guess(r *http.Request) *guess {
-	g := &guess{w: w, from: addressKey(w.client(r))}
+	g := &guess{w: w, from: addressKey(w.Client(r))}
 	g.line = g.from
 	if c, err := r.Cookie(api.CookieMark); err == nil {
 		g.mark = c.Value

@@ -560,7 +560,7 @@ func TestProxies(t *testing.T) {
 	b := newFixture(t)
 	at := func(remote string, forwarded ...string) string {
 		r := &http.Request{RemoteAddr: remote, Header: http.Header{"X-Forwarded-For": forwarded}}
-		return b.web.client(r).String()
+		return b.web.Client(r).String()
 	}
 	require.Equal(t, "198.51.100.1", at("198.51.100.1:1234", "203.0.113.9"), "nobody is believed who is not configured")
 	b.web.o.Proxies = prefixes("198.51.100.0/24", "10.0.0.0/8")
@@ -568,7 +568,7 @@ func TestProxies(t *testing.T) {
 	require.Equal(t, "203.0.113.9", at("198.51.100.1:1234", "203.0.113.9, 10.1.1.1"))
 	require.Equal(t, "198.51.100.1", at("198.51.100.1:1234", "garbage"))
 	require.Equal(t, "198.51.100.1", at("198.51.100.1:1234"))
-	require.Equal(t, "2001:db8::/64", addressKey(b.web.client(&http.Request{RemoteAddr: "[2001:db8::1:2]:1"})))
+	require.Equal(t, "2001:db8::/64", addressKey(b.web.Client(&http.Request{RemoteAddr: "[2001:db8::1:2]:1"})))
 }
 
 func TestMethodsAndPaths(t *testing.T) {
