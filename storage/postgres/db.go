@@ -15,8 +15,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// patience is how long one call may take, conflicts and waiting for a connection included.
-const patience = 10 * time.Second
+// patience is how long one call may take, conflicts and waiting for a connection included: a client
+// has its answer in ten seconds.
+const patience = 9 * time.Second
 
 // maxConns is how many connections there are at most, unless the address says pool_max_conns. All
 // but a list of very many events take milliseconds, so that few serve many requests.
@@ -31,7 +32,7 @@ type Options struct {
 	// Now is this machine's clock. Nil means time.Now.
 	Now func() time.Time
 	// Patience is how long one call may take, conflicts and waiting for a connection included; 0
-	// means ten seconds.
+	// means nine seconds.
 	Patience time.Duration
 }
 

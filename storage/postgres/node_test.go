@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/storage/records"
+	"vmsbridge/uplink/vms"
 )
 
 func putOne(s records.Store, key string) error {
@@ -184,25 +186,79 @@ func TestServerIsKilled(t *testing.T) {
 	require.ErrorIs(t, err, ErrBusy)
 }
 
-// While its synchronous standbys are gone, no commit is acknowledged, and its caller is told so.
+// While its synchronous standbys are gone, no commit is acknowledged, and its caller is told so
+// within its patience; with one of them back all goes on. A standby itself is refused.
 func TestStandbysAreGone(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.Start(t)
-	address := s.Database(t)
-	db, err := Open(t.Context(), address, Options{Patience: 700 * time.Millisecond})
-	require.NoError(t, err)
-	defer db.Close()
-	require.NoError(t, putOne(db.Records("r"), "before"))
-	s.Exec(t, "postgres", "alter system set synchronous_standby_names = 'nobody'")
+	a, b := s.Standby(t, "a"), s.Standby(t, "b")
+	s.Exec(t, "postgres", "alter system set synchronous_standby_names = 'ANY 1 (a, b)'")
 	s.Exec(t, "postgres", "select pg_reload_conf()")
-	require.Eventually(t, func() bool { return putOne(db.Records("r"), "k") != nil }, time.Minute, time.Millisecond)
-	err = putOne(db.Records("r"), "k")
+	synchronous := func() int {
+		n, err := strconv.Atoi(s.Value(t, "select count(*)::text from pg_stat_replication where sync_state = 'quorum'"))
+		require.NoError(t, err)
+		return n
+	}
+	require.Eventually(t, func() bool { return synchronous() == 2 }, time.Minute, 10*time.Millisecond)
+	address := s.Database(t)
+	name := postgrestest.Name(address)
+	for _, standby := range []*postgrestest.Server{a, b} {
+		require.Eventually(t, func() bool {
+			return standby.Value(t, "select count(*)::text from pg_database where datname = '"+name+"'") == "1"
+		}, time.Minute, 10*time.Millisecond)
+	}
+	db, err := Open(t.Context(), postgrestest.Hosts(name, a, s, b), Options{Patience: 2 * time.Second})
+	require.NoError(t, err, "of several it takes the primary")
+	defer db.Close()
+	_, err = Open(t.Context(), postgrestest.Hosts(name, a, b), Options{})
+	require.ErrorContains(t, err, "name the primary")
+
+	b.Kill()
+	require.NoError(t, putOne(db.Records("r"), "one is left"))
+	a.Kill()
+	err = putOne(db.Records("r"), "none is left")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorContains(t, err, "synchronous standbys")
 	require.ErrorContains(t, db.Failing(), "synchronous standbys")
-	s.Exec(t, "postgres", "alter system reset synchronous_standby_names")
-	s.Exec(t, "postgres", "select pg_reload_conf()")
+	require.True(t, db.Doubtful())
+	a.Again(t)
 	require.Eventually(t, func() bool { return db.Probe() == nil }, time.Minute, 10*time.Millisecond)
+	require.NoError(t, db.Failing())
+	require.NoError(t, putOne(db.Records("r"), "none is left"), "sent again it is one")
+}
+
+// With its disk full PostgreSQL takes no more events; what was acknowledged stays, it is told what is
+// wrong, and it goes on once there is room.
+func TestDiskOfPostgresIsFull(t *testing.T) {
+	t.Parallel()
+	s := postgrestest.Start(t)
+	disk, more := s.SmallDisk(t, 16<<20)
+	s.Exec(t, "postgres", "create tablespace small location '"+disk+"'")
+	s.Exec(t, "postgres", "create database small tablespace small")
+	db, err := Open(t.Context(), s.Address("small"), Options{})
+	require.NoError(t, err)
+	defer db.Close()
+	e, err := db.Events()
+	require.NoError(t, err)
+	var kept []string
+	for i := 0; err == nil && i < 100_000; i += 500 {
+		var batch []vms.Event
+		for k := range 500 {
+			batch = append(batch, event("a/cam", zero.Add(time.Duration(i+k)*time.Second)))
+		}
+		if err = e.PutAll(batch, true); err == nil {
+			kept = append(kept, batch[0].ID, batch[499].ID)
+		}
+	}
+	require.ErrorContains(t, err, "the disk of PostgreSQL is full")
+	require.Equal(t, "the disk of PostgreSQL is full", Reason(db.Failing()))
+	require.NotEmpty(t, kept)
+	for _, id := range kept {
+		_, err := e.Get(id)
+		require.NoError(t, err, "acknowledged")
+	}
+	more(64 << 20)
+	require.NoError(t, e.PutAll(list(event("a/other", zero)), true))
 	require.NoError(t, db.Failing())
 }
 

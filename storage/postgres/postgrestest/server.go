@@ -117,6 +117,23 @@ func binaries() string {
 }
 
 func start(settings ...string) (*Server, error) {
+	s, err := prepare(settings...)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.run("initdb", "--no-sync", "--username=vms", "--auth=trust", "--encoding=UTF8", "--locale=C",
+		"-D", s.data()); err != nil {
+		return nil, err
+	}
+	const rules = "local all locked scram-sha-256\nlocal all,replication all trust\n"
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(rules), 0o600); err != nil {
+		return nil, err
+	}
+	return s, s.up()
+}
+
+// prepare makes the folder of a server.
+func prepare(settings ...string) (*Server, error) {
 	dir, err := os.MkdirTemp("", "vms-pg")
 	if err != nil {
 		return nil, err
@@ -136,16 +153,15 @@ func start(settings ...string) (*Server, error) {
 			return nil, err
 		}
 	}
-	made := s.command("initdb", "--no-sync", "--username=vms", "--auth=trust", "--encoding=UTF8", "--locale=C",
-		"-D", s.data())
-	if out, err := made.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	return s, nil
+}
+
+// run runs one of PostgreSQL's programs to its end.
+func (s *Server) run(name string, args ...string) error {
+	if out, err := s.command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
-	const rules = "local all locked scram-sha-256\nlocal all all trust\n"
-	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(rules), 0o600); err != nil {
-		return nil, err
-	}
-	return s, s.up()
+	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -219,11 +235,21 @@ func (s *Server) Database(t testing.TB) string {
 // Exec runs a command in a database.
 func (s *Server) Exec(t testing.TB, database, sql string) {
 	t.Helper()
+	conn := s.connect(t, database)
+	defer s.disconnect(t, conn)
+	_, err := conn.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
+
+func (s *Server) connect(t testing.TB, database string) *pgx.Conn {
+	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.Address(database))
 	require.NoError(t, err)
-	defer conn.Close(context.WithoutCancel(t.Context()))
-	_, err = conn.Exec(t.Context(), sql)
-	require.NoError(t, err)
+	return conn
+}
+
+func (s *Server) disconnect(t testing.TB, conn *pgx.Conn) {
+	_ = conn.Close(context.WithoutCancel(t.Context())) // the server may have gone
 }
 
 // Name is the name of the database at an address.
