@@ -227,8 +227,8 @@ func TestStandbysAreGone(t *testing.T) {
 	require.NoError(t, putOne(db.Records("r"), "none is left"), "sent again it is one")
 }
 
-// With its disk full PostgreSQL takes no more events; what was acknowledged stays, it is told what is
-// wrong, and it goes on once there is room.
+// With its disk full PostgreSQL takes no more events; what was acknowledged stays, it is told what
+// is wrong, and it goes on once there is room.
 func TestDiskOfPostgresIsFull(t *testing.T) {
 	t.Parallel()
 	s := postgrestest.Start(t)

@@ -3,10 +3,10 @@ package postgrestest
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -18,9 +18,17 @@ func (s *Server) Standby(t testing.TB, name string, settings ...string) *Server 
 	b, err := prepare(settings...)
 	require.NoError(t, err)
 	t.Cleanup(b.stop)
-	require.NoError(t, b.run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", b.data(), "-d", s.conninfo(name)))
-	require.NoError(t, b.up())
+	b.Rejoin(t, s, name)
 	return b
+}
+
+// Rejoin makes a server that was killed a standby of another one, from what that has.
+func (s *Server) Rejoin(t testing.TB, primary *Server, name string) {
+	t.Helper()
+	require.NoError(t, os.RemoveAll(s.data()))
+	require.NoError(t, s.run("pg_basebackup", "--no-sync", "--checkpoint=fast", "-R", "-D", s.data(), "-d",
+		primary.conninfo(name)))
+	require.NoError(t, s.up())
 }
 
 // conninfo is how a standby of that name reaches s.
@@ -51,14 +59,15 @@ func (s *Server) Value(t testing.TB, sql string) string {
 	return v
 }
 
-// FreezeReceiver stops what a standby receives by, without a word to the primary, until thaw is
-// called; then the standby goes on.
-func (s *Server) FreezeReceiver(t testing.TB) (thaw func()) {
+// Detach has a standby receive nothing any more, until Follow: what the primary does from then on,
+// it does not have.
+func (s *Server) Detach(t testing.TB) {
 	t.Helper()
-	pid, err := strconv.Atoi(s.Value(t, "select pid::text from pg_stat_wal_receiver"))
-	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-	return func() { _ = syscall.Kill(pid, syscall.SIGCONT) } // it may have ended
+	s.Exec(t, "postgres", "alter system set primary_conninfo = ''")
+	s.Exec(t, "postgres", "select pg_reload_conf()")
+	require.Eventually(t, func() bool {
+		return s.Value(t, "select count(*)::text from pg_stat_wal_receiver") == "0"
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // Hosts is the address of a database that any of several servers may have.
