@@ -167,8 +167,6 @@ func TestWhatIsNoFileHoldsUpNoStart(t *testing.T) {
 		put  func(string) error
 	}{
 		{archive.JournalFile, pipe},
-		{archive.JournalFile + ".activity", pipe},
-		{archive.JournalFile + ".activity", folder},
 		{archive.JournalFile + ".log", pipe},
 		{archive.JournalFile + ".log", folder},
 		{api.IdentityFile, pipe},

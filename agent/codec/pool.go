@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +30,7 @@ const (
 type Options struct {
 	// Isolation is OwnProcess (default) or InProcess.
 	Isolation string
-	// PerProcess is how many cameras share a process. 0: four, and up to twelve where each
-	// processor has a process already that is not busy.
+	// PerProcess is how many cameras share a process; default 4.
 	PerProcess int
 	// LibraryDirs are searched for C libraries before the system's folders.
 	LibraryDirs []string
@@ -48,10 +46,7 @@ type Options struct {
 }
 
 const (
-	// A process costs 15 MB whatever it decodes, and can keep one processor busy: more than there
-	// are processors save no time.
-	fewPerProcess, manyPerProcess = 4, 12
-
+	defaultPerProcess  = 4
 	defaultCallTimeout = 5 * time.Second
 	// What may wait for a slow disk: the start of a process, and loading libavcodec with all that
 	// it needs.
@@ -83,6 +78,9 @@ type Pool struct {
 
 // NewPool starts nothing: processes start when decoders are first used.
 func NewPool(o Options) *Pool {
+	if o.PerProcess <= 0 {
+		o.PerProcess = defaultPerProcess
+	}
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = defaultCallTimeout
 	}
@@ -98,7 +96,7 @@ func NewPool(o Options) *Pool {
 	p := &Pool{
 		options: o, log: o.Log, metrics: newMetrics(o.Registerer),
 		owners: map[string]*group{}, breaks: map[string]int{}, shares: newShares(runtime.NumCPU(),
-			cmp.Or(o.PerProcess, fewPerProcess)), pictureBytes: pictureBytes(machineMemory()),
+			o.PerProcess), pictureBytes: pictureBytes(machineMemory()),
 	}
 	if o.Isolation == InProcess {
 		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes,
@@ -201,7 +199,11 @@ func (p *Pool) groupOf(d *Decoder) (*group, error) {
 	}
 	g, alone := p.owners[d.owner], p.aloneLocked(d.owner)
 	if g == nil && !alone {
-		g = p.roomLocked()
+		if i := slices.IndexFunc(p.groups, func(g *group) bool {
+			return !g.alone && len(g.members) < p.options.PerProcess
+		}); i >= 0 {
+			g = p.groups[i]
+		}
 	}
 	if g == nil {
 		g = p.newGroupLocked(alone, p.breaks[d.owner])

@@ -26,4 +26,6 @@ var (
 	ErrLocked = file.ErrLocked
 	// ErrNewer is wrapped by Open's error when a newer version of the program wrote the file.
 	ErrNewer = file.ErrNewer
+	// ErrOlder is wrapped by Open's error when a build of before the first release wrote the file.
+	ErrOlder = file.ErrOlder
 )

@@ -68,8 +68,8 @@ type Journal struct {
 // Open opens the journal at path, making it (mode 0600) if it does not exist; its directory must
 // exist. A damaged file is set aside beside it, as path + ".damaged-" + time, and what can be read
 // of it is carried into a new one: see Damage. A file in use gives ErrLocked, one of a newer
-// version ErrNewer, and trouble of the system (permissions, full disk) its own error; these three
-// leave everything as it is.
+// version ErrNewer, one of a build of before the first release ErrOlder, and trouble of the system
+// (permissions, full disk) its own error; these leave everything as it is.
 //
 // After an unclean end the whole file is read once to find damage early: before Open returns if it
 // is small, and else beside all other calls. What is found then is handled as any damage that shows
@@ -96,10 +96,6 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	if j.file, err = file.Open(path, o); err != nil {
 		return nil, err
-	}
-	if err := j.takeOldActivity(path); err != nil && opts.Log != nil {
-		opts.Log.Warn("what went on at the end of the last run cannot all be read; some spans may end too early",
-			"error", err)
 	}
 	j.metrics.register(opts.Registerer, j)
 	if waiting, _ := j.file.Tally(); waiting > 0 {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/file"
@@ -122,35 +121,4 @@ func TestDamageToACursorWhileItIsOpen(t *testing.T) {
 	require.Empty(t, read(t, list[0]))
 	require.NoError(t, j.Put(sample.Event("after", 0, time.Second), true))
 	require.Equal(t, []string{"after"}, read(t, list[0]))
-}
-
-// A file of before there were cursors opens as it is.
-func TestCursorsInAnOlderFile(t *testing.T) {
-	path := sample.Path(t)
-	j, err := journal.Open(path, journal.Options{})
-	require.NoError(t, err)
-	require.NoError(t, j.Put(sample.Event("a", 0, time.Second), true))
-	require.NoError(t, j.Close())
-	db, err := bolt.Open(path, 0o600, nil)
-	require.NoError(t, err)
-	require.NoError(t, db.Update(func(tx *bolt.Tx) error {
-		for _, name := range schema.LaterBuckets {
-			if err := tx.DeleteBucket(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-	require.NoError(t, db.Close())
-	h, err := file.Hold(path, time.Second)
-	require.NoError(t, err)
-	r, err := h.Check()
-	require.NoError(t, err)
-	require.Empty(t, r.Problems)
-	require.NoError(t, h.Close())
-	old := journal.OpenChecked(t, path, journal.Options{})
-	require.Nil(t, old.Damage())
-	c := cursors(t, old, "home")[0]
-	require.NoError(t, old.Put(sample.Event("b", 0, time.Second), true))
-	require.Equal(t, []string{"b"}, read(t, c))
 }

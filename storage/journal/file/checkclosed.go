@@ -73,11 +73,13 @@ func checkAsItLies(path string) (r Report, err error) {
 			return nil
 		}
 		found, err = inspect(f, nil)
-		if err == nil && found.form > schema.VersionLogged {
-			err = schema.ErrNewer
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case found.form > schema.VersionLogged:
+			return schema.ErrNewer
+		case found.form == 1:
+			return schema.ErrOlder
 		}
 		r.take(found)
 		return nil
@@ -110,9 +112,6 @@ func (r *Report) compareClosed(path string, found *inspector) error {
 	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
 		r.addf("%v", damaged.Cause)
 		return nil
-	}
-	if errors.Is(err, schema.ErrOlder) {
-		return nil // the next Open makes a new one of it
 	}
 	return err
 }

@@ -52,11 +52,17 @@ func (f *File) attach() error {
 		return err
 	}
 	err = guard.Run(func() error {
-		return f.db.Update(func(tx *bolt.Tx) error {
-			format := guard.Bucket(tx, schema.Format)
-			return errors.Join(format.Put(schema.KeyVersion, []byte{schema.VersionLogged}),
-				format.Put(schema.KeyLog, schema.SequenceKey(r.id)))
-		})
+		tx, err := f.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		format := guard.Bucket(tx, schema.Format)
+		if err := errors.Join(format.Put(schema.KeyVersion, []byte{schema.VersionLogged}),
+			format.Put(schema.KeyLog, schema.SequenceKey(r.id))); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		_, err = f.commitPages(tx)
+		return err
 	})
 	if err == nil {
 		f.redo = r
@@ -67,9 +73,7 @@ func (f *File) attach() error {
 		return nil
 	}
 	f.forsake()
-	if r.wipe() == nil {
-		f.doubtful.Store(nil) // the file has been flushed as long as it stood alone
-	}
+	_ = r.wipe() // redeem does it otherwise
 	r.close()
 	return errors.Join(err, guard.Remove(r.path))
 }
@@ -229,16 +233,16 @@ func (f *File) due(times int64) bool {
 	return f.newPages.Load() >= times*f.opts.CheckpointBytes || times == 1 && f.redo.at >= halfBytes*3/4
 }
 
-// doubt notes that the device may lack what the file shows: all that was promised is in the log,
-// and the next change begins with reading that.
+// doubt notes that the device may lack what the file shows: all that was promised is in the log, or
+// was flushed before, and the next change begins with opening the file anew.
 func (f *File) doubt(err error) {
 	if f.doubtful.CompareAndSwap(nil, &err) {
-		f.log.Error("the journal's file could not be flushed; what was promised is in the log beside it", "error", err)
+		f.log.Error("the journal's file could not be flushed; nothing that was promised is lost", "error", err)
 	}
 }
 
-// redeem opens a doubtful file anew, from its last checkpoint and the log, if the disk takes
-// anything. commitMu is held.
+// redeem opens a doubtful file anew, from its last checkpoint and the log if it has one, if the
+// disk takes anything. commitMu is held.
 func (f *File) redeem() error {
 	f.dbMu.Lock()
 	defer f.dbMu.Unlock()
@@ -246,14 +250,13 @@ func (f *File) redeem() error {
 	if doubt == nil || f.db == nil {
 		return nil
 	}
+	var err error
 	if f.redo == nil { // it stands alone, if only the log that could not be begun continues nothing
-		err := wipeRedo(f.path + LogSuffix)
-		if err == nil {
-			f.doubtful.Store(nil)
-		}
-		return err
+		err = wipeRedo(f.path + LogSuffix)
+	} else {
+		err = errors.Join(f.redo.void(), f.db.Sync())
 	}
-	if err := errors.Join(f.redo.void(), f.db.Sync()); err != nil {
+	if err != nil {
 		return err
 	}
 	f.leave(*doubt)

@@ -36,14 +36,14 @@ func formOf(tx *bolt.Tx) (fresh, clean bool, err error) {
 	}
 	format := guard.Bucket(tx, schema.Format)
 	switch v := format.Get(schema.KeyVersion); {
-	case len(v) != 1:
+	case len(v) != 1 || v[0] == 0:
 		return false, false, guard.Damaged("it has no version")
 	case v[0] > schema.VersionLogged:
 		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", schema.ErrNewer, v[0], schema.VersionLogged)
 	case v[0] < schema.Version:
 		return false, false, schema.ErrOlder
 	}
-	for _, name := range schema.FirstBuckets {
+	for _, name := range schema.Buckets {
 		if tx.Bucket(name) == nil {
 			return false, false, guard.Damaged(fmt.Sprintf("bucket %q is missing", name))
 		}

@@ -390,14 +390,17 @@ func TestForeignDatabase(t *testing.T) {
 	require.Contains(t, j.Damage().Cause, "not a journal")
 }
 
-func TestNewerVersion(t *testing.T) {
-	path := sample.Path(t)
-	j := openChecked(t, path, journal.Options{})
-	require.NoError(t, j.Close())
-	ofForm(t, path, 99)
-	for range 2 {
-		_, err := journal.Open(path, journal.Options{})
-		require.ErrorIs(t, err, journal.ErrNewer, "it is left alone")
+func TestOtherVersion(t *testing.T) {
+	for form, want := range map[byte]error{1: journal.ErrOlder, 99: journal.ErrNewer} {
+		path := sample.Path(t)
+		j := openChecked(t, path, journal.Options{})
+		require.NoError(t, j.Close())
+		ofForm(t, path, form)
+		for range 2 {
+			_, err := journal.Open(path, journal.Options{})
+			require.ErrorIs(t, err, want, "it is left alone")
+			require.ErrorContains(t, err, "move the file away")
+		}
 	}
 }
 

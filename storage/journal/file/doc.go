@@ -1,6 +1,6 @@
 // Package file keeps the journal's file, whatever damages it and whenever the power goes. It opens
-// the file under a lock and checks it, makes a new one of a damaged one or of one of an older form,
-// also while it is open, lets callers share durable transactions (Do), and writes the file anew
+// the file under a lock and checks it, makes a new one of a damaged one, also while it is
+// open, lets callers share durable transactions (Do), and writes the file anew
 // without its free pages beside all of that (Compact). The journal above it says what the
 // transactions do; the rows are schema's. Held is the same file while no program has it open: for
 // fsck.

@@ -24,6 +24,9 @@ var (
 	// ErrNewer is wrapped by the errors of Open and Check when a newer version of the program wrote
 	// the file.
 	ErrNewer = schema.ErrNewer
+	// ErrOlder is wrapped by the errors of Open and Check when a build of before the first release
+	// wrote the file.
+	ErrOlder = schema.ErrOlder
 )
 
 // Refuse makes an error of a change one that is found before it wrote anything: the rest of its

@@ -69,8 +69,8 @@ type File struct {
 // Open opens the file at path, making it (mode 0600) if it does not exist; its directory must
 // exist. A damaged file is set aside beside it, as path + ".damaged-" + time, and what can be read
 // of it is carried into a new one: see Damage. A file in use gives ErrLocked, one of a newer
-// version ErrNewer, and trouble of the system (permissions, full disk) its own error; these three
-// leave everything as it is.
+// version ErrNewer, one of a build of before the first release ErrOlder, and trouble of the system
+// (permissions, full disk) its own error; these leave everything as it is.
 //
 // After an unclean end the whole file is read once to find damage early: before Open returns if it
 // is small, and else beside all other calls, at half the speed of the disk. What is found then is
@@ -116,9 +116,6 @@ func (f *File) openFile(lazy bool) error {
 		return err
 	}
 	err := f.openDB(lazy)
-	if errors.Is(err, schema.ErrOlder) {
-		err = f.upgrade()
-	}
 	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
 		err = f.replaceDamaged(damaged)
 	}

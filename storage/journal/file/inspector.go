@@ -45,8 +45,7 @@ func inspect(f *boltfile.File, pause func() error) (found *inspector, err error)
 	for _, l := range lost[:min(len(lost), maxProblems)] {
 		in.problems = append(in.problems, l.Error())
 	}
-	// Another form's indexes are other ones.
-	if len(in.problems) == 0 && (in.form >= schema.Version || in.form == 0) {
+	if len(in.problems) == 0 {
 		for _, what := range []string{string(schema.ByTime), string(schema.ByActor), string(schema.ByType),
 			string(schema.Ongoing), string(schema.OutboxID), string(schema.ChangesID)} {
 			if in.sums[what] != 0 {

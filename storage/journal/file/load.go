@@ -2,7 +2,6 @@ package file
 
 import (
 	"path/filepath"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -15,10 +14,9 @@ import (
 // gives *guard.DamageError; as long as any may be found, nothing is written.
 //
 // lazy leaves the pages of a large file to lookThrough, if it was not closed in good order, or so
-// many wait that the look at each of them would take minutes on a cold disk. A file of an older
-// form gives schema.ErrOlder, unread.
+// many wait that the look at each of them would take minutes on a cold disk.
 func (f *File) load(db *bolt.DB, lazy bool) error {
-	var fresh, clean, lacking bool
+	var fresh, clean bool
 	waiting, parked := 0, 0
 	err := guard.Run(func() error {
 		return db.View(func(tx *bolt.Tx) (err error) {
@@ -36,7 +34,6 @@ func (f *File) load(db *bolt.DB, lazy bool) error {
 			if !f.unchecked {
 				waiting, parked = schema.CountQueues(tx)
 			}
-			lacking = slices.ContainsFunc(schema.LaterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })
 			if f.unchecked {
 				return nil // it takes as long as the rest
 			}
@@ -46,16 +43,11 @@ func (f *File) load(db *bolt.DB, lazy bool) error {
 	if err != nil {
 		return err
 	}
-	if fresh || clean || lacking {
+	if fresh || clean {
 		err = guard.Run(func() error {
 			return db.Update(func(tx *bolt.Tx) error {
 				if fresh {
 					return schema.Create(tx)
-				}
-				for _, name := range schema.LaterBuckets {
-					if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-						return err
-					}
 				}
 				return guard.Bucket(tx, schema.Format).Delete(schema.KeyClean)
 			})

@@ -26,8 +26,14 @@ func ofForm(t *testing.T, path string, version byte) {
 	require.NoError(t, db.Close())
 }
 
-// TestTorture damages files at random for TORTURE_FOR: scripts/torture journal.
-func TestTorture(t *testing.T) { sample.Torture(t, randomDamage) }
+// TestTorture damages files at random, and fails and cuts disks, for TORTURE_FOR: scripts/torture
+// journal.
+func TestTorture(t *testing.T) {
+	sample.Torture(t, func(t *testing.T, seed uint64) {
+		randomDamage(t, seed)
+		faultThenCrash(t, seed)
+	})
+}
 
 // openChecked opens a journal that is to be whole; the end of the test closes it.
 func openChecked(t testing.TB, path string, opts journal.Options) *journal.Journal {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -32,6 +33,9 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 	be         = binary.BigEndian
 )
+
+// unwritten is what a log holds where nothing was written yet.
+var unwritten [slotBytes]byte
 
 var errNoRoom = errors.New("the record does not fit into the log")
 
@@ -223,6 +227,10 @@ type found struct {
 // scan finds the records of a half. gap says that there is something between them that is none.
 func (r *redo) scan(half []byte, epoch uint64, limit int64) (list []found, end int64, gap bool) {
 	for at := int64(0); at+recordHead <= limit; {
+		if at%slotBytes == 0 && at+slotBytes <= limit && bytes.Equal(half[at:at+slotBytes], unwritten[:]) {
+			at += slotBytes // most of it, as a rule
+			continue
+		}
 		f, ok := r.record(half[at:], epoch, at)
 		if !ok {
 			at += 8

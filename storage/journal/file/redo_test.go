@@ -81,6 +81,15 @@ func TestFileAndLogAfterACrash(t *testing.T) {
 		"both meta pages are torn": {func(_ *testing.T, db, log []byte) ([]byte, []byte) {
 			clear(db[:8192])
 			return db, log
+		}, promised, false},
+		"both meta pages and the tree's first page are torn": {func(_ *testing.T, db, log []byte) ([]byte, []byte) {
+			clear(db[:8192])
+			for at := 8192; at < len(db); at += 4096 { // branches and leaves of the tree of buckets
+				if bytes.Contains(db[at:at+4096], schema.ByActor) && bytes.Contains(db[at:at+4096], schema.OutboxID) {
+					clear(db[at:][:4096])
+				}
+			}
+			return db, log
 		}, promised, true},
 		"the log's last record is torn": {func(t *testing.T, db, log []byte) ([]byte, []byte) {
 			at := bytes.LastIndex(log, []byte("startTimestamp"))
@@ -94,6 +103,12 @@ func TestFileAndLogAfterACrash(t *testing.T) {
 			log[at] ^= 1
 			return db, log
 		}, promised - 1, true},
+		"a record of a setting is damaged, and nothing says so": {func(t *testing.T, db, log []byte) ([]byte, []byte) {
+			at := bytes.LastIndex(log, []byte("a setting"))
+			require.Positive(t, at)
+			log[at] ^= 1
+			return db, log
+		}, promised, true},
 		"the log is lost": {func(_ *testing.T, db, _ []byte) ([]byte, []byte) {
 			return db, nil
 		}, promised - 1, false},
@@ -118,7 +133,11 @@ func TestFileAndLogAfterACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := sample.Path(t)
 			f := openFile(t, path, late)
-			putEvents(t, f, 0, promised)
+			putEvents(t, f, 0, 5)
+			require.NoError(t, f.Do(func(tx *schema.Tx) error {
+				return tx.Bucket(schema.Meta).Put([]byte("k"), schema.SealOwned([]byte("a setting")))
+			}))
+			putEvents(t, f, 5, promised)
 			require.NoError(t, sample.Crash(path, f.Close))
 			db, err := os.ReadFile(path)
 			require.NoError(t, err)

@@ -23,6 +23,15 @@ func (f *File) Begin() (tx *bolt.Tx, err error) {
 // View runs read in a read transaction, which waits for no change. Nothing of the transaction may
 // be kept after it. read may be run a second time, if the file had to be repaired for it.
 func (f *File) View(read func(*bolt.Tx) error) error {
+	if _, err := f.hold(); err != nil {
+		return explain(err)
+	}
+	f.dbMu.RUnlock()
+	if f.doubtful.Load() != nil && f.commitMu.TryLock() {
+		// db may lack the last change, which the log has. A disk that fails on shows what db has.
+		_ = f.redeem()
+		f.commitMu.Unlock()
+	}
 	return f.transact(func(db *bolt.DB) error { return db.View(read) })
 }
 
@@ -116,7 +125,7 @@ func (f *File) commitPages(tx *bolt.Tx) (shows bool, err error) {
 		return false, err
 	}
 	defer func() { _ = now.Rollback() }()
-	if shows = now.ID() == id; shows && f.redo != nil {
+	if shows = now.ID() == id; shows {
 		f.doubt(err)
 	}
 	return shows, err

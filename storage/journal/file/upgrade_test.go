@@ -13,14 +13,8 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/journal/sample"
-	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
-
-// form1 is a journal of the first form, as the program of that time left it: 60 events of 3
-// cameras, every 20th ongoing, every second one to be reported; of these two are parked and six
-// reported.
-func form1(t *testing.T) []byte { return unpacked(t, "form1.db.gz") }
 
 func unpacked(t *testing.T, name string) []byte {
 	t.Helper()
@@ -34,7 +28,7 @@ func unpacked(t *testing.T, name string) []byte {
 	return b
 }
 
-func requireForm1(t *testing.T, j *journal.Journal) {
+func requireForm2(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	requireClean(t, j)
 	s, err := j.OutboxStats()
@@ -52,54 +46,18 @@ func requireForm1(t *testing.T, j *journal.Journal) {
 	require.Equal(t, "7", string(boot))
 }
 
-func TestUpgrade(t *testing.T) {
-	path := sample.Path(t)
-	require.NoError(t, os.WriteFile(path, form1(t), 0o600))
-	j := openChecked(t, path, journal.Options{})
-	require.Nil(t, j.Damage())
-	requireForm1(t, j)
-	first, err := j.Peek(1, nil)
-	require.NoError(t, err)
-	require.NoError(t, j.Ack(first[0].Event.ID, first[0].Revision), "revisions go on")
-	s, err := j.OutboxStats()
-	require.NoError(t, err)
-	require.Equal(t, 21, s.Waiting)
-	require.NoFileExists(t, path+".recovering")
-	require.NoError(t, j.Close())
-	require.Nil(t, openChecked(t, path, journal.Options{}).Damage())
-}
-
-// What the last build without a log left after a crash: the same events, and beside them when the
-// ongoing ones were last known to go on.
-func TestUpgradeOfAFileWithoutALog(t *testing.T) {
+// TestAFileOfAnEarlierBuild opens what a build without a log left: 60 events of 3 cameras, every
+// 20th ongoing, every second one to be reported; of these two are parked and six reported.
+func TestAFileOfAnEarlierBuild(t *testing.T) {
 	path := sample.Path(t)
 	require.NoError(t, os.WriteFile(path, unpacked(t, "form2.db.gz"), 0o600))
-	require.NoError(t, os.WriteFile(path+".activity", unpacked(t, "form2.db.activity.gz"), 0o600))
 	for range 2 {
 		j, err := journal.Open(path, journal.Options{})
 		require.NoError(t, err)
 		require.Nil(t, j.Damage())
-		requireForm1(t, j)
-		open, err := j.Unfinished()
-		require.NoError(t, err)
-		for _, o := range open {
-			require.Equal(t, 7*time.Second, o.Last.Sub(o.Event.StartTimestamp.Time))
-		}
-		require.NoFileExists(t, path+".activity")
+		requireForm2(t, j)
 		require.FileExists(t, path+file.LogSuffix)
 		require.NoError(t, j.Close())
 		require.NoFileExists(t, path+file.LogSuffix)
 	}
-}
-
-// An old file with damage in it is set aside as any other.
-func TestUpgradeOfADamagedFile(t *testing.T) {
-	path := sample.Path(t)
-	b := form1(t)
-	b[sample.ValueOf(t, b, schema.Events)+200] ^= 4
-	require.NoError(t, os.WriteFile(path, b, 0o600))
-	j := openChecked(t, path, journal.Options{})
-	require.NotNil(t, j.Damage())
-	require.FileExists(t, j.Damage().Aside)
-	require.GreaterOrEqual(t, j.Damage().Events, 59)
 }

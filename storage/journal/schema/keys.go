@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"time"
 
 	"vmsbridge/uplink/vms"
@@ -27,16 +26,11 @@ var (
 	ChangesID = []byte("changes-id") // id → its places in it
 )
 
-// FirstBuckets are in every file of this form; LaterBuckets came later, and Open makes them in a
-// file that lacks them.
-var (
-	FirstBuckets = [][]byte{
-		Events, ByTime, ByActor, ByType, Ongoing,
-		Outbox, OutboxID, Parked, Meta, Format,
-	}
-	LaterBuckets = [][]byte{Changes, ChangesID}
-	Buckets      = slices.Concat(FirstBuckets, LaterBuckets)
-)
+// Buckets are all of them; a record of the log names each by its place here.
+var Buckets = [][]byte{
+	Events, ByTime, ByActor, ByType, Ongoing,
+	Outbox, OutboxID, Parked, Meta, Format, Changes, ChangesID,
+}
 
 // EndOngoing is the end that the indexes hold for an event that has not ended. No event ends at
 // that millisecond: it lies beyond the year 9999.

@@ -14,8 +14,7 @@ var (
 	KeyProbe = []byte("probe") // zeros, for a moment: whether there is room is tried by it
 )
 
-// Version is that of the form that this package writes and reads. Version 1 had no length classes
-// and no count; Open makes a new file of it.
+// Version is that of the form that this package writes and reads.
 const Version = 2
 
 // VersionLogged is that of a file that stands alone only together with the log beside it: it is
@@ -27,6 +26,7 @@ var (
 	// ErrNewer says that a newer version of the program wrote a file.
 	ErrNewer = errors.New("the journal was written by a newer version of this program: install that version, or move " +
 		"the file away")
-	// ErrOlder says that a file is sound as far as it was looked at, but of an older form.
-	ErrOlder = errors.New("the journal's file has an older form")
+	// ErrOlder says that a build of before the first release wrote a file, in form 1.
+	ErrOlder = errors.New("the journal was written by a build of before version 1.0.0, whose files no version " +
+		"reads: move the file away, and a new journal begins")
 )

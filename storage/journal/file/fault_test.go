@@ -1,0 +1,218 @@
+package file_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal/file"
+	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
+	"vmsbridge/storage/vfs/witness"
+)
+
+// TestFaultThenCrash fails an operation of a short life, or all from one on for a while, and cuts
+// the power at several later ones. The file then holds what it showed after the last change that
+// was answered, or that and changes that were asked for since.
+func TestFaultThenCrash(t *testing.T) {
+	for seed := range uint64(110) {
+		faultThenCrash(t, seed)
+	}
+}
+
+const rows = 4
+
+// rowState is the value of each row.
+type rowState [rows]int
+
+// rowLife is a life of a file with a few rows, which is the same for the same seed.
+type rowLife struct {
+	path string
+	rng  *rand.Rand
+	f    *file.File // nil: it is closed, or could not be opened
+	opts file.Options
+	rest []func()   // what is left of changes that were answered
+	may  []rowState // what a crash may leave
+	n    int
+
+	// looks says whether it reads after each change.
+	looks bool
+	// failing says whether the disk may still fail.
+	failing func() bool
+}
+
+func faultThenCrash(t *testing.T, seed uint64) {
+	dir := sample.Folder(t)
+	l := &rowLife{path: filepath.Join(dir, "journal.db"), rng: rand.New(rand.NewPCG(seed, 7)), may: []rowState{{}}}
+	rng := rand.New(rand.NewPCG(seed, 8)) // of the disk
+	l.opts = file.Options{Careful: rng.IntN(2) == 0, CheckpointBytes: int64(16 << 10 << rng.IntN(3)),
+		Beside: func(rest func()) { l.rest = append(l.rest, rest) }}
+	if seed%4 == 0 {
+		l.opts.MaxBytes = 40 << 20 // there is no log
+	}
+	errno := []syscall.Errno{syscall.EIO, syscall.ENOSPC}[rng.IntN(2)]
+	what := []string{"", "journal.db", "journal.db.log", "sync"}[rng.IntN(4)]
+	first := rng.IntN(map[string]int{"": 150, "journal.db": 90, "journal.db.log": 40, "sync": 40}[what])
+	last := first + []int{0, 0, 0, 1, 30}[rng.IntN(5)]
+	where := fmt.Sprintf("seed %d, %v at operations %d to %d on %q", seed, errno, first, last, what)
+	var seen, from atomic.Int64
+	l.failing = func() bool { return seen.Load() > int64(first) && seen.Load() <= int64(last) }
+	l.looks = rng.IntN(3) > 0
+	var wrong []string
+	var states [][]rowState // by mark
+	log, err := witness.Watch(dir, func(n int, op witness.Op) int {
+		if what != "" && filepath.Base(op.Path) != what && string(op.Kind) != what {
+			return 0
+		}
+		k := int(seen.Add(1)) - 1
+		if k < first || k > last {
+			return 0
+		}
+		from.CompareAndSwap(0, int64(n))
+		return int(errno)
+	}, func(mark func(string)) {
+		note := func() { states = append(states, slices.Clone(l.may)); mark("") }
+		note()
+		for range 16 {
+			if err := l.step(note); err != nil {
+				wrong = append(wrong, err.Error())
+				break
+			}
+		}
+		if l.f != nil {
+			_ = l.f.Close()
+		}
+	})
+	if errors.Is(err, witness.ErrUnsupported) {
+		t.Skipf("%v: run outside of the sandbox, on Linux 5.19 or newer", err)
+	}
+	require.NoError(t, err, where)
+	require.Empty(t, wrong, where)
+	begin, end := int(from.Load())+rng.IntN(12), len(log)
+	cuts := []int{end - rng.IntN(4), end}
+	for k := begin; k <= min(begin+100, end); k += 1 + rng.IntN(40) {
+		cuts = append(cuts, k)
+	}
+	for _, k := range cuts {
+		marks := 0
+		for _, op := range log[:k] {
+			if op.Kind == witness.Mark {
+				marks++
+			}
+		}
+		to := sample.Folder(t)
+		require.NoError(t, witness.Crash(log[:k], dir, to, rng), where)
+		at := fmt.Sprintf("%s, then a crash at operation %d of %d", where, k, len(log))
+		f, err := file.Open(filepath.Join(to, "journal.db"), file.Options{})
+		require.NoError(t, err, at)
+		require.Nil(t, f.Damage(), at)
+		got, err := readRows(f)
+		require.NoError(t, err, at)
+		require.Contains(t, states[max(marks-1, 0)], got, at)
+		r, err := f.Check()
+		require.NoError(t, err, at)
+		require.Empty(t, r.Problems, at)
+		require.NoError(t, f.Close())
+	}
+}
+
+// step does one thing. Its error is of what the file shows; changes may fail.
+func (l *rowLife) step(note func()) (err error) {
+	l.n++
+	if l.f == nil {
+		if l.f, err = file.Open(l.path, l.opts); err != nil {
+			l.f = nil
+			return nil
+		}
+	}
+	switch n := l.rng.IntN(20); {
+	case n < 13:
+		return l.change(note)
+	case n < 16:
+		for _, rest := range l.rest {
+			rest()
+		}
+		l.rest = nil
+	case n < 17:
+		_ = l.f.NoteActivity(map[string]int64{"none": int64(l.n)})
+	case n < 18:
+		_, _ = l.f.Compact(context.Background())
+	default:
+		for _, rest := range l.rest {
+			rest()
+		}
+		l.rest = nil
+		_ = l.f.Close()
+		l.f = nil
+	}
+	return nil
+}
+
+// change changes a row. Once that is answered, what was asked for before is settled too.
+func (l *rowLife) change(note func()) (wrong error) {
+	row, value := l.rng.IntN(rows), append(fmt.Appendf(nil, "%d ", l.n), make([]byte, l.rng.IntN(9000))...)
+	var with []rowState
+	for _, s := range l.may {
+		s[row] = l.n
+		with = append(with, s)
+	}
+	for _, s := range with {
+		if !slices.Contains(l.may, s) {
+			l.may = append(l.may, s)
+		}
+	}
+	note()
+	err := l.f.Do(func(tx *schema.Tx) error {
+		return tx.Bucket(schema.Meta).Put([]byte{'a' + byte(row)}, schema.SealOwned(value))
+	})
+	if err != nil {
+		return nil
+	}
+	l.may = with
+	defer note()
+	if !l.looks {
+		return nil
+	}
+	for range 2 { // the first read may be the one that meets the fault
+		shown, err := readRows(l.f)
+		if err == nil && slices.Contains(with, shown) {
+			l.may = []rowState{shown}
+			return nil
+		}
+		if !l.failing() {
+			wrong = fmt.Errorf("change %d was answered, and the file shows %v (%v), not one of %v", l.n, shown, err,
+				with)
+		}
+	}
+	return wrong
+}
+
+func readRows(f *file.File) (s rowState, err error) {
+	err = f.View(func(tx *bolt.Tx) error {
+		for i := range s {
+			v := guard.Bucket(tx, schema.Meta).Get([]byte{'a' + byte(i)})
+			if v == nil {
+				continue
+			}
+			b, err := schema.ReadOwned(v)
+			if err == nil {
+				_, err = fmt.Sscan(string(b), &s[i])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s, err
+}
