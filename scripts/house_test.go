@@ -70,8 +70,7 @@ var allowed = map[string][]string{
 	"storage/journal/schema": {"storage/guard", "uplink/vms"},       // bytes and rows, no file
 	"storage/guard":          {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
 	"storage/database":       {"storage/boltfile", "storage/guard"}, // small records
-	"storage/records":        {"storage/database"},                  // the seam to what keeps them
-	"storage/postgres": {"storage/records", "storage/journal", "storage/journal/query",
+	"storage/postgres": {"storage/database", "storage/journal", "storage/journal/query",
 		"storage/journal/schema", "uplink/vms"},
 	"storage/postgres/postgrestest": nil, // for tests only: a server of their own
 	"storage/boltfile":              nil, // a file of bbolt's without bbolt
@@ -95,26 +94,26 @@ var allowed = map[string][]string{
 	"scripts/...":               nil,     // peers: it runs the programs, as a person would
 	"scripts/harness":           nil,     // for tests only: waiting, ports, programs
 	"scripts/lab/...":           {"..."}, // a module of its own: what no box runs
-	"cmd/vmscloud/registry":     {"storage/database", "storage/records", "uplink/vms", "uplink/identity/..."},
+	"cmd/vmscloud/registry":     {"storage/database", "uplink/vms", "uplink/identity/..."},
 	"cmd/...":                   {"..."},
 
 	"uplink/identity":       {"uplink/vms"},
 	"uplink/identity/api":   nil, // parameters and errors of requests
 	"uplink/identity/model": {"uplink/identity", "uplink/identity/api"},
-	"uplink/identity/store": {"storage/database", "storage/records", "uplink/vms", "uplink/identity",
+	"uplink/identity/store": {"storage/database", "uplink/vms", "uplink/identity",
 		"uplink/identity/model"},
 	"uplink/identity/notify": {"uplink/vms", "uplink/identity", "uplink/identity/model",
 		"uplink/identity/store"},
 	"uplink/identity/session": {"uplink/identity", "uplink/identity/api", "uplink/identity/model",
 		"uplink/identity/notify", "uplink/identity/store"},
-	"uplink/identity/saml": {"storage/records", "uplink/identity", "uplink/identity/api", "uplink/identity/model",
+	"uplink/identity/saml": {"storage/database", "uplink/identity", "uplink/identity/api", "uplink/identity/model",
 		"uplink/identity/store"},
-	"uplink/identity/oauth": {"storage/records", "uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
-		"uplink/identity/model", "uplink/identity/session", "uplink/identity/store"},
+	"uplink/identity/oauth": {"storage/database", "uplink/route", "uplink/vms", "uplink/identity",
+		"uplink/identity/api", "uplink/identity/model", "uplink/identity/session", "uplink/identity/store"},
 	"uplink/identity/web": {"uplink/admit", "uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
 		"uplink/identity/model", "uplink/identity/notify", "uplink/identity/session", "uplink/identity/store"},
 	"uplink/route": nil, // paths and methods of HTTP
-	"uplink/identity/identitytest": {"storage/database", "storage/records", "uplink/identity",
+	"uplink/identity/identitytest": {"storage/database", "uplink/identity",
 		"uplink/identity/model", "uplink/identity/store"},
 }
 

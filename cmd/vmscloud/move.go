@@ -20,7 +20,6 @@ import (
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/postgres"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -54,8 +53,8 @@ func (m moved) refusal(at storeFlag) error {
 // raw is a place as a move has it: nothing in it is brought up to date.
 type raw struct {
 	at     storeFlag
-	db     *postgres.DB             // nil: a folder
-	stores map[string]records.Store // by the name of the part
+	db     *postgres.DB              // nil: a folder
+	stores map[string]database.Store // by the name of the part
 	events Journal
 }
 
@@ -64,7 +63,7 @@ var parts = []string{"identity", "registry"}
 
 // openRaw opens a place.
 func (f storeFlag) openRaw() (r *raw, err error) {
-	r = &raw{at: f, stores: map[string]records.Store{}}
+	r = &raw{at: f, stores: map[string]database.Store{}}
 	if f.Store != "" {
 		if r.db, err = f.openDatabase(nil, time.Hour); err != nil {
 			return r, err
@@ -86,7 +85,7 @@ func (f storeFlag) openRaw() (r *raw, err error) {
 		if err != nil {
 			return r, err
 		}
-		r.stores[part] = records.InFile(db)
+		r.stores[part] = database.InFile(db)
 	}
 	events, err := journal.Open(filepath.Join(f.Data, eventsFile), journal.Options{})
 	if err == nil {
@@ -121,7 +120,7 @@ var noteKey = []byte("1")
 func (f storeFlag) note(db *postgres.DB) (m moved, err error) {
 	var text []byte
 	if db != nil {
-		err = db.Records(notePart).View(func(tx records.Tx) error {
+		err = db.Records(notePart).View(func(tx database.Tx) error {
 			text = bytes.Clone(tx.Bucket(noteBucket).Get(noteKey))
 			return nil
 		})
@@ -144,7 +143,7 @@ func (r *raw) setNote(m moved) error {
 		return err
 	}
 	if r.db != nil {
-		return r.db.Records(notePart).Update(func(tx records.Tx) error {
+		return r.db.Records(notePart).Update(func(tx database.Tx) error {
 			return tx.Bucket(noteBucket).Put(noteKey, text)
 		})
 	}
@@ -371,8 +370,8 @@ func (m *move) compare() error {
 }
 
 // sumOf is that of all records, with the numbers that their buckets gave.
-func sumOf(s records.Store) (all sum, err error) {
-	err = s.View(func(tx records.Tx) error {
+func sumOf(s database.Store) (all sum, err error) {
+	err = s.View(func(tx database.Tx) error {
 		all = sum{}
 		for _, name := range tx.Buckets() {
 			b := tx.Bucket(name)
@@ -389,9 +388,9 @@ func sumOf(s records.Store) (all sum, err error) {
 }
 
 // copyRecords copies all records, some in each transaction.
-func copyRecords(from, to records.Store) error {
+func copyRecords(from, to database.Store) error {
 	var names []string
-	if err := from.View(func(tx records.Tx) error { names = tx.Buckets(); return nil }); err != nil {
+	if err := from.View(func(tx database.Tx) error { names = tx.Buckets(); return nil }); err != nil {
 		return err
 	}
 	type pair struct{ key, value []byte }
@@ -399,7 +398,7 @@ func copyRecords(from, to records.Store) error {
 		for after := []byte(nil); ; {
 			var list []pair
 			var sequence uint64
-			err := from.View(func(tx records.Tx) error {
+			err := from.View(func(tx database.Tx) error {
 				list, sequence = nil, tx.Bucket(name).Sequence()
 				for k, v := range tx.Bucket(name).Range(after, nil) {
 					if list = append(list, pair{bytes.Clone(k), bytes.Clone(v)}); len(list) == walkAtOnce {
@@ -411,7 +410,7 @@ func copyRecords(from, to records.Store) error {
 			if err != nil {
 				return err
 			}
-			err = to.Update(func(tx records.Tx) error {
+			err = to.Update(func(tx database.Tx) error {
 				b := tx.Bucket(name)
 				for _, p := range list {
 					if err := b.Put(p.key, p.value); err != nil {

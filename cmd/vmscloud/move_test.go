@@ -15,9 +15,9 @@ import (
 
 	"vmsbridge/cmd/cli"
 	"vmsbridge/scripts/harness"
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/postgres/postgrestest"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
@@ -185,17 +185,17 @@ func TestMoveCompares(t *testing.T) {
 	data, _, _ := filled(t, 3)
 	for name, spoil := range map[string]func(*raw) error{
 		"a record is another": func(r *raw) error {
-			return r.stores["identity"].Update(func(tx records.Tx) error {
+			return r.stores["identity"].Update(func(tx database.Tx) error {
 				return tx.Bucket("meta").Put([]byte("version"), []byte("1"))
 			})
 		},
 		"a record more": func(r *raw) error {
-			return r.stores["registry"].Update(func(tx records.Tx) error {
+			return r.stores["registry"].Update(func(tx database.Tx) error {
 				return tx.Bucket("keys").Put([]byte("k"), nil)
 			})
 		},
 		"a number is given again": func(r *raw) error {
-			return r.stores["identity"].Update(func(tx records.Tx) error { return tx.Bucket("audit").SetSequence(1) })
+			return r.stores["identity"].Update(func(tx database.Tx) error { return tx.Bucket("audit").SetSequence(1) })
 		},
 		"an event less": func(r *raw) error {
 			n, err := r.events.Forget(func(a vms.Actor) bool { return a.Type == vms.ActorCamera })

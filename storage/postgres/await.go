@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"vmsbridge/storage/records"
+	"vmsbridge/storage/database"
 )
 
 // Several processes may stand beside the one that has the database, its leader. It tells them by a
@@ -43,7 +43,7 @@ func (db *DB) Announce(note []byte) error {
 	if err != nil {
 		return err
 	}
-	return db.Records(leaderPart).Update(func(tx records.Tx) error {
+	return db.Records(leaderPart).Update(func(tx database.Tx) error {
 		return tx.Bucket(leaderBucket).Put([]byte(leaderKey), raw)
 	})
 }

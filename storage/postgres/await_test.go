@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/postgres/postgrestest"
-	"vmsbridge/storage/records"
 )
 
 // never is longer than a test.
@@ -68,7 +68,7 @@ func TestAFrozenLeaderIsReplaced(t *testing.T) {
 	begun, thaw, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		runs := 0
-		done <- frozen.Records("r").Update(func(tx records.Tx) error {
+		done <- frozen.Records("r").Update(func(tx database.Tx) error {
 			if runs++; runs == 1 {
 				tx.Bucket("b").Get([]byte("k"))
 				close(begun)
@@ -86,7 +86,7 @@ func TestAFrozenLeaderIsReplaced(t *testing.T) {
 	require.ErrorIs(t, <-done, ErrTaken)
 	require.ErrorIs(t, frozen.Announce(nil), ErrTaken)
 	require.ErrorIs(t, frozen.Run(t.Context()), ErrTaken)
-	require.NoError(t, next.Records("r").View(func(tx records.Tx) error {
+	require.NoError(t, next.Records("r").View(func(tx database.Tx) error {
 		require.Nil(t, tx.Bucket("b").Get([]byte("k")))
 		return nil
 	}))

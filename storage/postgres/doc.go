@@ -1,5 +1,5 @@
 // Package postgres keeps what the service knows in a PostgreSQL instead of in files: the small
-// records (storage/records) and the events (storage/journal, whose lists it answers alike). It
+// records (storage/database) and the events (storage/journal, whose lists it answers alike). It
 // stands where those stand; cmd/vmscloud chooses by --store.
 //
 // What it promises:

@@ -14,13 +14,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/postgres/postgrestest"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/vms"
 )
 
-func putOne(s records.Store, key string) error {
-	return s.Update(func(tx records.Tx) error { return tx.Bucket("b").Put([]byte(key), []byte("v")) })
+func putOne(s database.Store, key string) error {
+	return s.Update(func(tx database.Tx) error { return tx.Bucket("b").Put([]byte(key), []byte("v")) })
 }
 
 // One process at a time; the next one may have it when the first has gone.
@@ -47,7 +47,7 @@ func TestTaken(t *testing.T) {
 	begun, going, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	var once sync.Once
 	go func() {
-		done <- r.Update(func(tx records.Tx) error {
+		done <- r.Update(func(tx database.Tx) error {
 			once.Do(func() { close(begun); <-going })
 			return tx.Bucket("b").Put([]byte("under way"), nil)
 		})
@@ -60,7 +60,7 @@ func TestTaken(t *testing.T) {
 	close(going)
 	require.NoError(t, <-done)
 	second := <-next
-	require.NoError(t, second.Records("r").View(func(tx records.Tx) error {
+	require.NoError(t, second.Records("r").View(func(tx database.Tx) error {
 		require.NotNil(t, tx.Bucket("b").Get([]byte("under way")), "what was acknowledged is seen by the next one")
 		return nil
 	}))
@@ -71,7 +71,7 @@ func TestTaken(t *testing.T) {
 	require.ErrorIs(t, e.Probe(), ErrTaken)
 	require.Equal(t, "another vmscloud has taken this database over", Reason(db.Failing()))
 	require.ErrorIs(t, db.Run(t.Context()), ErrTaken)
-	require.NoError(t, second.Records("r").View(func(tx records.Tx) error {
+	require.NoError(t, second.Records("r").View(func(tx database.Tx) error {
 		require.Nil(t, tx.Bucket("b").Get([]byte("after")))
 		return nil
 	}))
@@ -173,7 +173,7 @@ func TestServerIsKilled(t *testing.T) {
 		_, err := e.Get(id)
 		require.NoError(t, err, "acknowledged")
 	}
-	require.NoError(t, db.Records("r").View(func(tx records.Tx) error {
+	require.NoError(t, db.Records("r").View(func(tx database.Tx) error {
 		for _, k := range keys {
 			require.NotNil(t, tx.Bucket("b").Get([]byte(k)), "acknowledged")
 		}

@@ -9,19 +9,19 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"vmsbridge/storage/records"
+	"vmsbridge/storage/database"
 )
 
 // Records are those of one program part, whose buckets are apart from those of other names. Closing
 // them does nothing: the DB is closed by whoever opened it.
-func (db *DB) Records(name string) records.Store { return space{db, name + "/"} }
+func (db *DB) Records(name string) database.Store { return space{db, name + "/"} }
 
 type space struct {
 	db     *DB
 	prefix string
 }
 
-func (s space) View(read func(records.Tx) error) error {
+func (s space) View(read func(database.Tx) error) error {
 	err := s.db.run(readOnly, func(ctx context.Context, conn *pgx.Conn) error {
 		return s.transact(ctx, conn, read)
 	})
@@ -31,7 +31,7 @@ func (s space) View(read func(records.Tx) error) error {
 	return plain(err)
 }
 
-func (s space) Update(write func(records.Tx) error) error {
+func (s space) Update(write func(database.Tx) error) error {
 	return s.db.write(serializable, func(ctx context.Context, conn *pgx.Conn) error {
 		return s.transact(ctx, conn, write)
 	})
@@ -39,7 +39,7 @@ func (s space) Update(write func(records.Tx) error) error {
 
 func (s space) Close() error { return nil }
 
-func (s space) transact(ctx context.Context, conn *pgx.Conn, f func(records.Tx) error) error {
+func (s space) transact(ctx context.Context, conn *pgx.Conn, f func(database.Tx) error) error {
 	t := &transaction{ctx: ctx, conn: conn, prefix: s.prefix}
 	return guarded(func() error {
 		if err := f(t); err != nil {
@@ -59,7 +59,7 @@ type transaction struct {
 	queue  pgx.Batch
 }
 
-func (t *transaction) Bucket(name string) records.Bucket { return bucket{t, t.prefix + name} }
+func (t *transaction) Bucket(name string) database.Bucket { return bucket{t, t.prefix + name} }
 
 func (t *transaction) Buckets() []string {
 	t.flush()

@@ -15,16 +15,15 @@ import (
 
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal/sample"
-	"vmsbridge/storage/records"
 )
 
 // makings are all that keep records: what holds for one holds for the other.
-func makings(t *testing.T, test func(*testing.T, records.Store)) {
+func makings(t *testing.T, test func(*testing.T, database.Store)) {
 	t.Run("file", func(t *testing.T) {
 		db, err := database.Open(filepath.Join(t.TempDir(), "records.db"),
 			database.Options{Name: "records", NoSync: true})
 		require.NoError(t, err)
-		s := records.InFile(db)
+		s := database.InFile(db)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		test(t, s)
 	})
@@ -39,10 +38,10 @@ var errUndo = errors.New("undo")
 // Whole lives of both beside a map.
 func TestRecordsAgainstModel(t *testing.T) {
 	sample.Lives(t, 20)
-	makings(t, func(t *testing.T, s records.Store) {
+	makings(t, func(t *testing.T, s database.Store) {
 		rapid.Check(t, func(t *rapid.T) {
 			model := map[string]map[string]string{}
-			require.NoError(t, s.Update(func(tx records.Tx) error {
+			require.NoError(t, s.Update(func(tx database.Tx) error {
 				for _, name := range []string{"a", "b"} {
 					model[name] = map[string]string{}
 					b := tx.Bucket(name)
@@ -65,7 +64,7 @@ func TestRecordsAgainstModel(t *testing.T) {
 	})
 }
 
-func life(t *rapid.T, s records.Store, model map[string]map[string]string) {
+func life(t *rapid.T, s database.Store, model map[string]map[string]string) {
 	undo := rapid.Bool().Draw(t, "undo")
 	next := map[string]map[string]string{"a": maps.Clone(model["a"]), "b": maps.Clone(model["b"])}
 	// What is drawn must not depend on how often the function runs.
@@ -78,7 +77,7 @@ func life(t *rapid.T, s records.Store, model map[string]map[string]string) {
 			rapid.SampledFrom([]string{"put", "put", "delete"}).Draw(t, "verb"),
 			someKey.Draw(t, "key"), rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "value")}
 	}), 0, 30).Draw(t, "steps")
-	err := s.Update(func(tx records.Tx) error {
+	err := s.Update(func(tx database.Tx) error {
 		for _, x := range steps {
 			b := tx.Bucket(x.bucket)
 			if x.verb == "put" {
@@ -108,7 +107,7 @@ func life(t *rapid.T, s records.Store, model map[string]map[string]string) {
 		maps.Copy(model, next)
 	}
 	from, to := bound(t, "from"), bound(t, "to")
-	require.NoError(t, s.View(func(tx records.Tx) error {
+	require.NoError(t, s.View(func(tx database.Tx) error {
 		for name, want := range model {
 			b := tx.Bucket(name)
 			for _, x := range steps {
@@ -152,9 +151,9 @@ func bound(t *rapid.T, label string) []byte {
 
 // A range of more than one look is read whole, in order, in both directions.
 func TestRecordsOfALongRange(t *testing.T) {
-	makings(t, func(t *testing.T, s records.Store) {
+	makings(t, func(t *testing.T, s database.Store) {
 		const n = firstLook + 2*nextLook + 7
-		require.NoError(t, s.Update(func(tx records.Tx) error {
+		require.NoError(t, s.Update(func(tx database.Tx) error {
 			for i := range n {
 				key := binary.BigEndian.AppendUint32([]byte("p"), uint32(i))
 				if err := tx.Bucket("long").Put(key, nil); err != nil {
@@ -163,14 +162,14 @@ func TestRecordsOfALongRange(t *testing.T) {
 			}
 			return errors.Join(tx.Bucket("long").Put([]byte("o"), nil), tx.Bucket("long").Put([]byte("q"), nil))
 		}))
-		require.NoError(t, s.View(func(tx records.Tx) error {
+		require.NoError(t, s.View(func(tx database.Tx) error {
 			i := 0
-			for k := range tx.Bucket("long").Range(records.Prefix([]byte("p"))) {
+			for k := range tx.Bucket("long").Range(database.Prefix([]byte("p"))) {
 				require.Equal(t, uint32(i), binary.BigEndian.Uint32(k[1:]))
 				i++
 			}
 			require.Equal(t, n, i)
-			for k := range tx.Bucket("long").Backward(records.Prefix([]byte("p"))) {
+			for k := range tx.Bucket("long").Backward(database.Prefix([]byte("p"))) {
 				i--
 				require.Equal(t, uint32(i), binary.BigEndian.Uint32(k[1:]))
 			}
@@ -182,7 +181,7 @@ func TestRecordsOfALongRange(t *testing.T) {
 
 // Of many who add to one counter at once none is lost, and no number is given twice.
 func TestRecordsAtOnce(t *testing.T) {
-	makings(t, func(t *testing.T, s records.Store) {
+	makings(t, func(t *testing.T, s database.Store) {
 		const each, writers = 10, 6
 		given := make(chan uint64, each*writers)
 		var all sync.WaitGroup
@@ -190,7 +189,7 @@ func TestRecordsAtOnce(t *testing.T) {
 			all.Go(func() {
 				for range each {
 					var seq uint64
-					err := s.Update(func(tx records.Tx) (err error) {
+					err := s.Update(func(tx database.Tx) (err error) {
 						b := tx.Bucket("count")
 						n := uint64(0)
 						if raw := b.Get([]byte("n")); raw != nil {
@@ -216,7 +215,7 @@ func TestRecordsAtOnce(t *testing.T) {
 			require.False(t, seen[seq], "%d was given twice", seq)
 			seen[seq] = true
 		}
-		require.NoError(t, s.View(func(tx records.Tx) error {
+		require.NoError(t, s.View(func(tx database.Tx) error {
 			require.Equal(t, uint64(each*writers), binary.BigEndian.Uint64(tx.Bucket("count").Get([]byte("n"))))
 			return nil
 		}))
@@ -226,15 +225,15 @@ func TestRecordsAtOnce(t *testing.T) {
 // Two that each look at what the other changes do not both succeed on what was so before: the last
 // one of two accounts' superusers is not removed by both at once.
 func TestRecordsKeepWhatTwoLookAt(t *testing.T) {
-	makings(t, func(t *testing.T, s records.Store) {
+	makings(t, func(t *testing.T, s database.Store) {
 		for range 10 {
-			require.NoError(t, s.Update(func(tx records.Tx) error {
+			require.NoError(t, s.Update(func(tx database.Tx) error {
 				return errors.Join(tx.Bucket("who").Put([]byte("1"), nil), tx.Bucket("who").Put([]byte("2"), nil))
 			}))
 			var both sync.WaitGroup
 			for _, mine := range []string{"1", "2"} {
 				both.Go(func() {
-					err := s.Update(func(tx records.Tx) error {
+					err := s.Update(func(tx database.Tx) error {
 						n := 0
 						for range tx.Bucket("who").Range(nil, nil) {
 							n++
@@ -251,7 +250,7 @@ func TestRecordsKeepWhatTwoLookAt(t *testing.T) {
 			}
 			both.Wait()
 			n := 0
-			require.NoError(t, s.View(func(tx records.Tx) error {
+			require.NoError(t, s.View(func(tx database.Tx) error {
 				n = 0
 				for range tx.Bucket("who").Range(nil, nil) {
 					n++
@@ -266,11 +265,11 @@ func TestRecordsKeepWhatTwoLookAt(t *testing.T) {
 // Bad keys are refused, and records of two names are apart.
 func TestRecordsApart(t *testing.T) {
 	db, _ := open(t)
-	require.ErrorContains(t, db.Records("a").Update(func(tx records.Tx) error {
+	require.ErrorContains(t, db.Records("a").Update(func(tx database.Tx) error {
 		return tx.Bucket("b").Put(nil, nil)
 	}), "key has 0 bytes")
 	require.NoError(t, putOne(db.Records("a"), "k"))
-	require.NoError(t, db.Records("c").View(func(tx records.Tx) error {
+	require.NoError(t, db.Records("c").View(func(tx database.Tx) error {
 		require.Nil(t, tx.Bucket("b").Get([]byte("k")))
 		return nil
 	}))
@@ -278,9 +277,9 @@ func TestRecordsApart(t *testing.T) {
 
 // The names of buckets, and numbers that go on behind those of another place.
 func TestRecordsOfAnotherPlace(t *testing.T) {
-	makings(t, func(t *testing.T, s records.Store) {
+	makings(t, func(t *testing.T, s database.Store) {
 		var next uint64
-		require.NoError(t, s.Update(func(tx records.Tx) (err error) {
+		require.NoError(t, s.Update(func(tx database.Tx) (err error) {
 			if err := tx.Bucket("numbers").SetSequence(41); err != nil {
 				return err
 			}
@@ -291,7 +290,7 @@ func TestRecordsOfAnotherPlace(t *testing.T) {
 			return err
 		}))
 		require.Equal(t, uint64(42), next)
-		require.NoError(t, s.View(func(tx records.Tx) error {
+		require.NoError(t, s.View(func(tx database.Tx) error {
 			require.Equal(t, []string{"numbers", "records"}, tx.Buckets())
 			require.Equal(t, uint64(42), tx.Bucket("numbers").Sequence())
 			require.Zero(t, tx.Bucket("records").Sequence())

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/postgres/postgrestest"
-	"vmsbridge/storage/records"
 )
 
 // A program brings older tables up to date, works beside newer ones as far as their step says that
@@ -75,7 +75,7 @@ func TestSchemaVersions(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, e.PutAll(list(event("a/cam", zero)), true))
 				require.NoError(t, putOne(db.Records("r"), "k"))
-				require.NoError(t, db.Records("r").Update(func(tx records.Tx) error {
+				require.NoError(t, db.Records("r").Update(func(tx database.Tx) error {
 					_, err := tx.Bucket("b").NextSequence()
 					return err
 				}))

@@ -2,7 +2,7 @@
 // what else has reported once. A bridge registers itself and its cameras, over the interface
 // (uplink/server); the service side asks here whose a camera is, which bridge has it and how both
 // are, before it takes an event, passes a question on or opens a tunnel. It stands in memory and in
-// records (storage/records).
+// records (storage/database).
 //
 //	r, err := registry.Open(path)
 //	r.Away, r.Holds = watch.Away, ids.HolderStands

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"vmsbridge/storage/records"
+	"vmsbridge/storage/database"
 )
 
 // The buckets.
@@ -20,7 +20,7 @@ var (
 
 // load brings what an older version wrote up to date and reads it.
 func (r *Registry) load() error {
-	return r.records.Update(func(tx records.Tx) error {
+	return r.records.Update(func(tx database.Tx) error {
 		clear(r.accounts)
 		clear(r.held)
 		return errors.Join(
@@ -38,7 +38,7 @@ func rowKey(account, id string) []byte { return []byte(account + "\x00" + id) }
 
 // upgrade moves the records whose keys are bare ids, from when those were one space for all
 // accounts. One that is there already stays.
-func upgrade[T any](tx records.Tx, bucket string, row func(T) ([]byte, T)) error {
+func upgrade[T any](tx database.Tx, bucket string, row func(T) ([]byte, T)) error {
 	b, old := tx.Bucket(bucket), map[string]T{}
 	err := each(tx, bucket, func(key []byte, v T) error {
 		if bytes.IndexByte(key, 0) < 0 {
@@ -56,7 +56,7 @@ func upgrade[T any](tx records.Tx, bucket string, row func(T) ([]byte, T)) error
 	return err
 }
 
-func each[T any](tx records.Tx, bucket string, f func(key []byte, v T) error) error {
+func each[T any](tx database.Tx, bucket string, f func(key []byte, v T) error) error {
 	for k, raw := range tx.Bucket(bucket).Range(nil, nil) {
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
@@ -70,7 +70,7 @@ func each[T any](tx records.Tx, bucket string, f func(key []byte, v T) error) er
 }
 
 func (r *Registry) save(b Bridge, actors map[string]Actor) error {
-	return r.records.Update(func(tx records.Tx) error {
+	return r.records.Update(func(tx database.Tx) error {
 		if b.ID != "" {
 			if err := putJSON(tx.Bucket(bucketBridges), rowKey(b.Account, b.ID), b); err != nil {
 				return err
@@ -87,11 +87,11 @@ func (r *Registry) save(b Bridge, actors map[string]Actor) error {
 
 // erase removes all that is stored of an account.
 func (r *Registry) erase(account string) error {
-	return r.records.Update(func(tx records.Tx) error {
+	return r.records.Update(func(tx database.Tx) error {
 		for _, name := range []string{bucketBridges, bucketActors, bucketSubscriptions} {
 			b := tx.Bucket(name)
 			var keys [][]byte
-			for k := range b.Range(records.Prefix(rowKey(account, ""))) {
+			for k := range b.Range(database.Prefix(rowKey(account, ""))) {
 				keys = append(keys, bytes.Clone(k))
 			}
 			for _, k := range keys {
@@ -104,7 +104,7 @@ func (r *Registry) erase(account string) error {
 	})
 }
 
-func putJSON(b records.Bucket, key []byte, v any) error {
+func putJSON(b database.Bucket, key []byte, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err

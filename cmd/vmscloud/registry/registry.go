@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/vms"
 )
 
@@ -86,7 +85,7 @@ type Registry struct {
 	Limits Limits
 	Quota  func(account string) (cameras int, err error)
 
-	records records.Store
+	records database.Store
 	file    *database.DB // nil: the records are in no file
 	now     func() time.Time
 
@@ -110,7 +109,7 @@ func OpenWith(path string, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := New(records.InFile(db))
+	r, err := New(database.InFile(db))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read registry %s: %w", path, err), db.Close())
 	}
@@ -119,7 +118,7 @@ func OpenWith(path string, o Options) (*Registry, error) {
 }
 
 // New is the registry in records, which nobody else may change while it is open. Close closes them.
-func New(stored records.Store) (*Registry, error) {
+func New(stored database.Store) (*Registry, error) {
 	r := &Registry{records: stored, now: time.Now, accounts: map[string]*tenant{}, held: map[string][]string{}}
 	return r, r.load()
 }
@@ -133,7 +132,7 @@ func (r *Registry) Close() error { return r.records.Close() }
 // Key is the secret of a name, the same at every start. fresh makes it the first time.
 func (r *Registry) Key(name string, fresh func() []byte) ([]byte, error) {
 	var key []byte
-	err := r.records.Update(func(tx records.Tx) error {
+	err := r.records.Update(func(tx database.Tx) error {
 		b := tx.Bucket(bucketKeys)
 		if key = slices.Clone(b.Get([]byte(name))); key != nil {
 			return nil

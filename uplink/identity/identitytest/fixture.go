@@ -23,7 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -49,17 +48,17 @@ var Monday = time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
 
 // twice runs each transaction two times and undoes the first, as a store does where two of them
 // meet: what a function leaves behind from the first time shows.
-type twice struct{ records.Store }
+type twice struct{ database.Store }
 
 var errFirst = errors.New("the first time")
 
-func (s twice) View(read func(records.Tx) error) error {
+func (s twice) View(read func(database.Tx) error) error {
 	_ = s.Store.View(read)
 	return s.Store.View(read)
 }
 
-func (s twice) Update(write func(records.Tx) error) error {
-	_ = s.Store.Update(func(tx records.Tx) error { return errors.Join(write(tx), errFirst) })
+func (s twice) Update(write func(database.Tx) error) error {
+	_ = s.Store.Update(func(tx database.Tx) error { return errors.Join(write(tx), errFirst) })
 	return s.Store.Update(write)
 }
 
@@ -81,7 +80,7 @@ func New(t testing.TB) *Fixture {
 	o.NoSync = true
 	db, err := database.Open(filepath.Join(b.Dir, "identity.db"), o)
 	require.NoError(t, err)
-	b.Store, err = store.New(twice{records.InFile(db)}, store.Options{Now: b.Now})
+	b.Store, err = store.New(twice{database.InFile(db)}, store.Options{Now: b.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.Store.Close() })
 	return b

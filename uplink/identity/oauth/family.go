@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"vmsbridge/storage/records"
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -39,7 +39,7 @@ func endFamily(tx *store.Tx, family string) error {
 		return nil
 	}
 	prefix := []byte(family + "\x00")
-	for k := range tx.Bucket(bucket).Range(records.Prefix(prefix)) {
+	for k := range tx.Bucket(bucket).Range(database.Prefix(prefix)) {
 		if err := end(tx, string(k[len(prefix):])); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/crewjam/saml"
 
-	"vmsbridge/storage/records"
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -63,9 +63,9 @@ func (d *ServiceProvider) once(tx *store.Tx, w witness, a saml.Assertion) error 
 }
 
 // forget removes some of the assertions that are refused for their age by now.
-func forget(b records.Bucket, now time.Time) error {
+func forget(b database.Bucket, now time.Time) error {
 	var old [][]byte
-	for k := range b.Range(records.Prefix([]byte{'t'})) {
+	for k := range b.Range(database.Prefix([]byte{'t'})) {
 		if len(k) <= 9 || len(old) == sweep || int64(binary.BigEndian.Uint64(k[1:9])) >= now.Unix() {
 			break
 		}

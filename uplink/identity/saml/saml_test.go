@@ -15,7 +15,7 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/records"
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -127,7 +127,7 @@ func shift(r *saml.IdpAuthnRequest, d time.Duration) {
 func (b *fixture) used(t *testing.T, kind byte) (n int) {
 	require.NoError(t, b.store.View(func(tx *store.Tx) error {
 		n = 0
-		for range tx.Bucket(bucket).Range(records.Prefix([]byte{kind})) {
+		for range tx.Bucket(bucket).Range(database.Prefix([]byte{kind})) {
 			n++
 		}
 		return nil

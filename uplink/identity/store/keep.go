@@ -10,7 +10,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity/model"
 )
 
@@ -133,7 +132,7 @@ func foreign(tx *bolt.Tx) bool {
 func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{},
 		map[string]string{}
-	t := &Tx{tx: records.OfFile(tx)}
+	t := &Tx{tx: database.OfFile(tx)}
 	accounts, err := all[accountRow](t, bucketAccounts)
 	if err != nil {
 		return nil, err
@@ -192,7 +191,7 @@ func rebuild(tx *bolt.Tx) error {
 
 // rebuildVolatile makes the indexes of sessions, tickets and the trail.
 func rebuildVolatile(tx *bolt.Tx) error {
-	t := &Tx{tx: records.OfFile(tx)}
+	t := &Tx{tx: database.OfFile(tx)}
 	sessions, err := all[model.Session](t, bucketSessions)
 	for _, s := range sessions {
 		err = errors.Join(err, mark(t, bucketOpen, pair(s.UserID, s.Hash), true))
@@ -217,7 +216,7 @@ func rebuildVolatile(tx *bolt.Tx) error {
 
 // adopt makes an account anew that users are of and that is lost, so that it keeps its id.
 func adopt(tx *bolt.Tx) error {
-	t := &Tx{tx: records.OfFile(tx)}
+	t := &Tx{tx: database.OfFile(tx)}
 	users, err := all[userRow](t, bucketUsers)
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity"
 )
 
@@ -56,7 +55,7 @@ type Options struct {
 // Store is what is known of accounts and people. Safe for concurrent use by one process; what is
 // below is locked against others.
 type Store struct {
-	records records.Store
+	records database.Store
 	file    *database.DB // nil: the records are in no file
 	now     func() time.Time
 	has     func(account, camera string) bool
@@ -68,7 +67,7 @@ type Store struct {
 
 // Tx is a transaction. It is good until the function that got it returns.
 type Tx struct {
-	tx    records.Tx
+	tx    database.Tx
 	now   time.Time
 	store *Store
 	done  []func() // called when it is committed
@@ -81,7 +80,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := New(records.InFile(db), o)
+	s, err := New(database.InFile(db), o)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare identity file %s: %w", path, err), db.Close())
 	}
@@ -90,7 +89,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 // New is a store over records. Close closes them. Those of a newer program are refused.
-func New(r records.Store, o Options) (*Store, error) {
+func New(r database.Store, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -128,7 +127,7 @@ func (s *Store) Owners(has func(account, camera string) bool) { s.has = has }
 // View reads one state of everything. f must not change anything and not call Update. As in
 // Update, f may run several times.
 func (s *Store) View(f func(*Tx) error) error {
-	return s.records.View(func(tx records.Tx) error { return f(&Tx{tx: tx, now: s.Now(), store: s}) })
+	return s.records.View(func(tx database.Tx) error { return f(&Tx{tx: tx, now: s.Now(), store: s}) })
 }
 
 // Update changes things: all of it if f returns nil, nothing if not. When it returns nil, the
@@ -137,7 +136,7 @@ func (s *Store) View(f func(*Tx) error) error {
 // time, and nothing is done outside (see package records).
 func (s *Store) Update(f func(*Tx) error) error {
 	var last *Tx
-	err := s.records.Update(func(tx records.Tx) error {
+	err := s.records.Update(func(tx database.Tx) error {
 		last = &Tx{tx: tx, now: s.Now(), store: s}
 		return f(last)
 	})
@@ -153,7 +152,7 @@ func (s *Store) Update(f func(*Tx) error) error {
 func (tx *Tx) Now() time.Time { return tx.now }
 
 // Bucket is a bucket of another package, which names it after itself.
-func (tx *Tx) Bucket(name string) records.Bucket { return tx.tx.Bucket(name) }
+func (tx *Tx) Bucket(name string) database.Bucket { return tx.tx.Bucket(name) }
 
 // Prune removes sessions, tickets, attempts and messages that are over, and expired tokens of the
 // given age. Call it now and then.
@@ -207,7 +206,7 @@ func pair(a string, b []byte) []byte { return append(append([]byte(a), 0), b...)
 func seconds(tx *Tx, bucket, a string) [][]byte {
 	var out [][]byte
 	prefix := pair(a, nil)
-	for k := range tx.tx.Bucket(bucket).Range(records.Prefix(prefix)) {
+	for k := range tx.tx.Bucket(bucket).Range(database.Prefix(prefix)) {
 		out = append(out, bytes.Clone(k[len(prefix):]))
 	}
 	return out

@@ -1,4 +1,4 @@
-package records
+package database
 
 import (
 	"bytes"
@@ -6,14 +6,12 @@ import (
 	"iter"
 
 	bolt "go.etcd.io/bbolt"
-
-	"vmsbridge/storage/database"
 )
 
 // InFile is the records of an open file. Close closes the file.
-func InFile(db *database.DB) Store { return file{db} }
+func InFile(db *DB) Store { return file{db} }
 
-type file struct{ db *database.DB }
+type file struct{ db *DB }
 
 func (f file) View(read func(Tx) error) error {
 	return f.db.View(func(tx *bolt.Tx) error { return read(fileTx{tx, f.db}) })
@@ -30,7 +28,7 @@ func OfFile(tx *bolt.Tx) Tx { return fileTx{tx: tx} }
 
 type fileTx struct {
 	tx *bolt.Tx
-	db *database.DB // nil: not known
+	db *DB // nil: not known
 }
 
 func (t fileTx) Bucket(name string) Bucket {

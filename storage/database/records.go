@@ -1,14 +1,11 @@
-// Package records is how the small state of the service (accounts, people, tokens, bridges) is
-// stored: named buckets of keys and values, changed in transactions. It stands between the rooms
-// that know what a record means (uplink/identity/store, cmd/vmscloud/registry) and what keeps it: a
-// bbolt file (InFile), which is the default, or PostgreSQL (storage/postgres).
-//
-//	err := s.Update(func(tx records.Tx) error {
-//		return tx.Bucket("users").Put([]byte("u1"), raw)
-//	})
-package records
+package database
 
 import "iter"
+
+// Records are named buckets of keys and values, changed in transactions: the small state of the
+// service (accounts, people, tokens, bridges). The interfaces here stand between the rooms that
+// know what a record means (uplink/identity/store, cmd/vmscloud/registry) and what keeps it: a file
+// (InFile), which is the default, or PostgreSQL (storage/postgres).
 
 // Store keeps records. Safe for concurrent use.
 type Store interface {
