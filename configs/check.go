@@ -284,7 +284,7 @@ func (c *checker) rest() {
 	}
 	d := &c.cfg.Decode
 	c.oneOf("decode.isolation", d.Isolation, "process", "none")
-	between(c, "decode.cameras_per_process", d.CamerasPerProcess, 1, 64)
+	between(c, "decode.cameras_per_process", d.CamerasPerProcess, 0, 64)
 	for i, dir := range d.Libraries {
 		at := item("decode.libraries", i)
 		d.Libraries[i] = c.absolute(at, dir)

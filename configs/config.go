@@ -214,7 +214,8 @@ type Decode struct {
 	// Isolation is "process" (decoders run in processes of their own, default) or "none" (inside
 	// the agent).
 	Isolation string `yaml:"isolation"`
-	// CamerasPerProcess is how many cameras share a decoder process. 1 to 64, default 4.
+	// CamerasPerProcess is how many cameras share a decoder process, 1 to 64. 0 (default): four,
+	// and up to twelve where each processor has such a process already.
 	CamerasPerProcess int `yaml:"cameras_per_process"`
 	// Gate leaves groups of pictures undecoded in which nothing moves, where the sizes of the
 	// pictures would show even something small; default true. Streams in which they would not are

@@ -19,7 +19,7 @@ func Default() *Config {
 		Journal: Journal{MaxAge: 720 * time.Hour, MaxEvents: 500_000, OutboxMaxSize: 1 << 30,
 			OutboxMaxAge: 2160 * time.Hour},
 		Clock:  Clock{Wait: 10 * time.Minute},
-		Decode: Decode{Isolation: "process", CamerasPerProcess: 4, Gate: true},
+		Decode: Decode{Isolation: "process", Gate: true},
 		MQTT:   defaultMQTT(),
 		Lines:  Lines{Backlog: defaultBacklog()},
 		Motion: Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"os"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ const processBytes = 384 << 20
 // streams that ask for less than they take find their end there. Hardly ever do several cameras of
 // a process have the largest pictures at once.
 func (p *Pool) moreMemory() uint64 {
-	return processBytes + uint64(p.pictureBytes)*uint64(max(2, p.options.PerProcess/2))
+	return processBytes + uint64(p.pictureBytes)*uint64(max(2, cmp.Or(p.options.PerProcess, manyPerProcess)/2))
 }
 
 // memoryClosed is the part of the confinement that is this process's own.

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -26,6 +27,30 @@ func (p *Pool) charge(g *group, d *Decoder, cost time.Duration) {
 			"uses_of_a_processor", o.use, "may_use", o.budget,
 			"last_call", cost)
 	}
+}
+
+// roomLocked is the process that one more camera joins; nil: one of its own, which others may join.
+// pool.mu is held.
+func (p *Pool) roomLocked() *group {
+	var least *group
+	shared := 0
+	for _, g := range p.groups {
+		if g.alone {
+			continue
+		}
+		shared++
+		if len(g.members) < cmp.Or(p.options.PerProcess, fewPerProcess) {
+			return g
+		}
+		if least == nil || len(g.members) < len(least.members) {
+			least = g
+		}
+	}
+	if p.options.PerProcess > 0 || float64(shared) < p.shares.processors || len(least.members) >= manyPerProcess ||
+		p.shares.total(maps.Keys(least.members), time.Now()) > crowded/2 {
+		return nil
+	}
+	return least
 }
 
 // settleLocked gives owner the kind of process that it is to have, if it has another: at a

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ const (
 type Options struct {
 	// Isolation is OwnProcess (default) or InProcess.
 	Isolation string
-	// PerProcess is how many cameras share a process; default 4.
+	// PerProcess is how many cameras share a process. 0: four, and up to twelve where each
+	// processor has a process already that is not busy.
 	PerProcess int
 	// LibraryDirs are searched for C libraries before the system's folders.
 	LibraryDirs []string
@@ -46,7 +48,10 @@ type Options struct {
 }
 
 const (
-	defaultPerProcess  = 4
+	// A process costs 15 MB whatever it decodes, and can keep one processor busy: more than there
+	// are processors save no time.
+	fewPerProcess, manyPerProcess = 4, 12
+
 	defaultCallTimeout = 5 * time.Second
 	// What may wait for a slow disk: the start of a process, and loading libavcodec with all that
 	// it needs.
@@ -78,9 +83,6 @@ type Pool struct {
 
 // NewPool starts nothing: processes start when decoders are first used.
 func NewPool(o Options) *Pool {
-	if o.PerProcess <= 0 {
-		o.PerProcess = defaultPerProcess
-	}
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = defaultCallTimeout
 	}
@@ -96,7 +98,7 @@ func NewPool(o Options) *Pool {
 	p := &Pool{
 		options: o, log: o.Log, metrics: newMetrics(o.Registerer),
 		owners: map[string]*group{}, breaks: map[string]int{}, shares: newShares(runtime.NumCPU(),
-			o.PerProcess), pictureBytes: pictureBytes(machineMemory()),
+			cmp.Or(o.PerProcess, fewPerProcess)), pictureBytes: pictureBytes(machineMemory()),
 	}
 	if o.Isolation == InProcess {
 		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes,
@@ -199,11 +201,7 @@ func (p *Pool) groupOf(d *Decoder) (*group, error) {
 	}
 	g, alone := p.owners[d.owner], p.aloneLocked(d.owner)
 	if g == nil && !alone {
-		if i := slices.IndexFunc(p.groups, func(g *group) bool {
-			return !g.alone && len(g.members) < p.options.PerProcess
-		}); i >= 0 {
-			g = p.groups[i]
-		}
+		g = p.roomLocked()
 	}
 	if g == nil {
 		g = p.newGroupLocked(alone, p.breaks[d.owner])

@@ -175,13 +175,17 @@ func (s *shares) budget(owner string, o *share, now time.Time, crowd iter.Seq[st
 
 // most says whether a camera takes two thirds of what its process does.
 func (s *shares) most(owner string, now time.Time, crowd iter.Seq[string]) bool {
-	total := 0.0
-	for other := range crowd {
-		if o := s.owners[other]; o != nil {
-			total += s.now(o, now)
+	return s.owners[owner].use > s.total(crowd, now)*2/3
+}
+
+// total is what some cameras use.
+func (s *shares) total(crowd iter.Seq[string], now time.Time) (use float64) {
+	for owner := range crowd {
+		if o := s.owners[owner]; o != nil {
+			use += s.now(o, now)
 		}
 	}
-	return s.owners[owner].use > total*2/3
+	return use
 }
 
 // greatest says whether a process that cameras share has no time left and this one takes most of

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -218,4 +219,29 @@ func TestSpent(t *testing.T) {
 	require.Positive(t, before)
 	_, _ = d.Decode(t.Context(), burnUnit, 1)
 	require.Greater(t, spent()-before, burnTime/20)
+}
+
+// Where nothing is said, four cameras share a process, and more where each processor has one and
+// there is time left in it.
+func TestPlaces(t *testing.T) {
+	sizes := func(o Options, cameras int, busy bool) (all []int) {
+		p := newPool(t, o)
+		p.shares.processors = 2
+		for i := range cameras {
+			_, err := p.groupOf(p.Open(fmt.Sprint(i), MJPEG, 0))
+			require.NoError(t, err)
+			if busy {
+				p.shares.of(fmt.Sprint(i), time.Now()).use = 0.15
+			}
+		}
+		for _, g := range p.groups {
+			all = append(all, len(g.members))
+		}
+		return all
+	}
+	require.Equal(t, []int{4, 2}, sizes(Options{}, 6, false))
+	require.Equal(t, []int{6, 5}, sizes(Options{}, 11, false))
+	require.Equal(t, []int{12, 12, 6}, sizes(Options{}, 30, false))
+	require.Equal(t, []int{4, 4, 3}, sizes(Options{}, 11, true), "four of them take 0.6 of a processor")
+	require.Equal(t, []int{3, 3, 3, 2}, sizes(Options{PerProcess: 3}, 11, false), "as was said")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -87,4 +88,16 @@ func ownTime() time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// garbage is how much of it, in percent of what is in use, waits for Go's collector. A bridge makes
+// little: of 24 cameras, as much as is in use in half a minute. A quarter instead of as much again
+// takes a third off its memory, for less of the processor than can be measured.
+const garbage = 25
+
+// collectOften keeps the garbage small. Who has said a number by GOGC gets that.
+func collectOften() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 }

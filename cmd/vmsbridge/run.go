@@ -72,6 +72,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	defer stopped()
 	defer reloadOnSignal(ctx, a, log)()
 	defer shareProcessors(ctx)()
+	collectOften()
 	if err := a.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("run the bridge: %w", err)
 	}

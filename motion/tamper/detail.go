@@ -88,6 +88,9 @@ func dot(a, b []float32) float32 {
 
 // detail compares the fine structure.
 func (r *reference) detail(g grid, c *curl) detail {
+	if r.fine == nil {
+		r.grow(g)
+	}
 	d := detail{own: c.own, was: r.was, count: c.count, grain: &r.grain,
 		left: 1 / float32(max(1, min(r.looks, mostLooks)))}
 	for y := range g.fineHeight {

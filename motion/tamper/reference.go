@@ -27,9 +27,10 @@ type reference struct {
 	used     uint64          // number of the look when it was last the one that fitted
 }
 
-func newReference(g grid) *reference {
-	return &reference{plain: make([]float32, g.cells()), stand: make([]float32, g.cells()),
-		edge: make([]float32, g.cells()), fine: make([]float32, g.fineWidth*g.fineHeight)}
+// grow gives r what it learns into, when it is first needed: most views need one reference.
+func (r *reference) grow(g grid) {
+	r.plain, r.stand, r.edge = make([]float32, g.cells()), make([]float32, g.cells()), make([]float32, g.cells())
+	r.fine = make([]float32, g.fineWidth*g.fineHeight)
 }
 
 // forget makes r empty.

@@ -30,7 +30,7 @@ type Config struct {
 }
 
 // Watch finds tampering in the pictures of one camera. It is not safe for concurrent use, starts no
-// goroutine, and allocates only when the pictures' size changes.
+// goroutine, and allocates only when the pictures' size changes and when it learns one more view.
 type Watch struct {
 	accept time.Duration
 	grid   grid
@@ -114,9 +114,9 @@ func (w *Watch) resize(width, height int) {
 	w.row = make([]float32, g.fineWidth)
 	w.refs = w.refs[:0]
 	for range references {
-		w.refs = append(w.refs, newReference(g))
+		w.refs = append(w.refs, &reference{})
 	}
-	w.fresh, w.active, w.stable = newReference(g), 0, 0
+	w.fresh, w.active, w.stable = &reference{}, 0, 0
 	w.still.resize(g)
 }
 

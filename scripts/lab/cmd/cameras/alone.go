@@ -28,7 +28,7 @@ func decodeAlone(ctx context.Context, s *stream, n int) (*alone, error) {
 	codec := map[string]avcodec.Codec{movie.H264: avcodec.H264, movie.H265: avcodec.H265}[s.movie.Codec]
 	decoders := make([]*avcodec.Decoder, n)
 	for i := range decoders {
-		if decoders[i], err = lib.NewDecoder(codec); err != nil {
+		if decoders[i], err = lib.NewDecoder(codec, false); err != nil {
 			return nil, err
 		}
 	}

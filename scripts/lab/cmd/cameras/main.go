@@ -35,6 +35,8 @@ type flags struct {
 	Settle  time.Duration `default:"45s" help:"To the first figure; after 30s a calm bridge has one thread."`
 	Every   time.Duration `default:"20s" help:"Between two figures."`
 	Rounds  int           `default:"3" help:"Figures of a row; the table has their median."`
+	Watch   bool          `help:"Ask each bridge for its status all the time: when all cameras are online, its slowest answer, its most memory."`
+	AtOnce  bool          ` help:"All cameras show the same at the same time: what moves in one, moves in all."`
 	Folder  string        `type:"existingdir" help:"Keep recorded streams here for the next time."`
 	Out     string        `help:"Write the table here, too."`
 }
@@ -91,13 +93,18 @@ func measure(ctx context.Context, f flags, s *stream, n int) (row, error) {
 		return row{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	urls, done, err := replay(ctx, s, n)
+	urls, done, err := replay(ctx, s, n, f.AtOnce)
 	if err != nil {
 		cancel()
 		return row{}, err
 	}
-	var sides []side
+	var (
+		sides   []side
+		watches []*watch
+	)
+	watching, unwatch := context.WithCancel(ctx)
 	defer func() {
+		unwatch()
 		for _, s := range sides {
 			s.stop()
 		}
@@ -114,6 +121,9 @@ func measure(ctx context.Context, f flags, s *stream, n int) (row, error) {
 			return row{}, err
 		}
 		sides = append(sides, side)
+		if f.Watch {
+			watches = append(watches, watchBridge(watching, side, filepath.Join(dir, fmt.Sprint(i))))
+		}
 	}
 	if f.Motion != "" {
 		side, err := startMotion(f.Motion, filepath.Join(dir, "motion"), urls, s)
@@ -153,6 +163,11 @@ func measure(ctx context.Context, f flags, s *stream, n int) (row, error) {
 	for _, side := range sides {
 		r.names = append(r.names, side.name())
 	}
+	unwatch()
+	for _, w := range watches {
+		<-w.done
+		r.seen = append(r.seen, w.line())
+	}
 	return r, nil
 }
 
@@ -165,12 +180,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// replay serves the stream as n cameras whose phases differ, as those of real ones do, until ctx
-// ends; done is closed when it has.
-func replay(ctx context.Context, s *stream, n int) (urls []string, done <-chan struct{}, err error) {
+// replay serves the stream as n cameras whose phases differ, as those of real ones do, unless
+// atOnce, until ctx ends; done is closed when it has.
+func replay(ctx context.Context, s *stream, n int, atOnce bool) (urls []string, done <-chan struct{}, err error) {
 	o := serve.Options{Listen: "127.0.0.1:0", TCP: true}
 	for i := range n {
 		late := s.movie.Loop() * time.Duration(i*37%n) / time.Duration(n)
+		if atOnce {
+			late = 0
+		}
 		o.Channels = append(o.Channels, serve.Channel{Path: fmt.Sprintf("/cam%d", i), Movie: s.movie, Late: late})
 	}
 	srv, err := serve.New(o)

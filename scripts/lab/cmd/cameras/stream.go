@@ -39,6 +39,7 @@ var specs = map[string]spec{
 	"quiet-128":    {"quiet", 20, small, 10, movie.Options{Codec: movie.H264, Bitrate: 128}},
 	"quiet-512":    {"quiet", 20, small, 10, movie.Options{Codec: movie.H264, Bitrate: 512}},
 	"quiet-qp26":   {"quiet", 20, small, 10, movie.Options{Codec: movie.H264, MinQP: 26}},
+	"light-qp26":   {"light-switch", 60, small, 10, movie.Options{Codec: movie.H264, MinQP: 26}},
 	"quiet-h265":   {"quiet", 20, small, 10, movie.Options{Codec: movie.H265}},
 	"tenth-128":    {"person", 60, small, 10, movie.Options{Codec: movie.H264, Bitrate: 128}},
 	"tenth-qp26":   {"person", 60, small, 10, movie.Options{Codec: movie.H264, MinQP: 26}},

@@ -18,6 +18,7 @@ type row struct {
 	cameras int
 	names   []string
 	rounds  []round
+	seen    []string // by those who watched
 }
 
 // round is one figure of each side.
@@ -114,6 +115,11 @@ func (t table) markdown(f flags) string {
 				rate(func(u used) float64 { return u.pictures }), r.of(i, func(u used) float64 { return u.dropped }),
 				rate(func(u used) float64 { return u.wakes }),
 				r.of(i, func(u used) float64 { return float64(u.memory) / 1e6 }))
+		}
+	}
+	for _, r := range t.rows {
+		for _, line := range r.seen {
+			fmt.Fprintf(&b, "\n%s, %d cameras; %s\n", r.stream.name, r.cameras, line)
 		}
 	}
 	return b.String()
