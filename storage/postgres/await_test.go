@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,14 +66,16 @@ func TestAFrozenLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	frozen, address := open(t)
 	require.NoError(t, frozen.Announce(nil))
-	begun, thaw, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	begun, frost, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	thaw := sync.OnceFunc(func() { close(frost) })
+	t.Cleanup(thaw) // before the database is closed, which waits for the change
 	go func() {
 		runs := 0
 		done <- frozen.Records("r").Update(func(tx database.Tx) error {
 			if runs++; runs == 1 {
 				tx.Bucket("b").Get([]byte("k"))
 				close(begun)
-				<-thaw
+				<-frost
 			}
 			return tx.Bucket("b").Put([]byte("k"), []byte("late"))
 		})
@@ -82,7 +85,7 @@ func TestAFrozenLeaderIsReplaced(t *testing.T) {
 	require.NoError(t, <-ended)
 	next := openAt(t, address)
 	require.Less(t, frozen.epoch, next.epoch)
-	close(thaw)
+	thaw()
 	require.ErrorIs(t, <-done, ErrTaken)
 	require.ErrorIs(t, frozen.Announce(nil), ErrTaken)
 	require.ErrorIs(t, frozen.Run(t.Context()), ErrTaken)
