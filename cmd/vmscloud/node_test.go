@@ -7,8 +7,11 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/scripts/harness"
+	"vmsbridge/storage/postgres"
 	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/identitytest"
@@ -425,6 +429,45 @@ func TestNodesKnowEachOther(t *testing.T) {
 }
 
 // What cannot be is said at once.
+// What waits for a node that leads is answered here when it is this one: by its leader's end, nothing
+// of it was sent.
+func TestWhatWaitsIsAnsweredHere(t *testing.T) {
+	t.Parallel()
+	n := &node{log: slog.New(slog.DiscardHandler), lasting: map[*passing]struct{}{}}
+	n.there.changed = make(chan struct{})
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, dead.Close())
+	said, err := json.Marshal(note{dead.Addr().String(), make([]byte, ed25519.SeedSize)})
+	require.NoError(t, err)
+	n.there.follow(postgres.Leader{Epoch: 1, Note: said}, n.log)
+	front := httptest.NewServer(n)
+	t.Cleanup(front.Close)
+	type answer struct {
+		code int
+		body string
+	}
+	answers := make(chan answer, 1)
+	began := time.Now()
+	go func() {
+		res, err := http.Post(front.URL+"/echo", "text/plain", strings.NewReader("a report"))
+		if err != nil {
+			answers <- answer{0, err.Error()}
+			return
+		}
+		defer func() { _ = res.Body.Close() }()
+		b, _ := io.ReadAll(res.Body)
+		answers <- answer{res.StatusCode, string(b)}
+	}()
+	time.Sleep(3 * hopAgain) // it tried; if it did not, it is answered the sooner
+	n.here.Store(&term{idle: make(chan struct{}), front: http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	})})
+	require.Equal(t, answer{http.StatusOK, "a report"}, <-answers)
+	require.Less(t, time.Since(began), leaderWait)
+}
+
 func TestNodeAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	for says, args := range map[string][]string{

@@ -120,7 +120,10 @@ type notSentError struct{ error }
 
 func (e notSentError) Unwrap() error { return e.error }
 
-var errLeaderGone = errors.New("the node leads no longer")
+var (
+	errLeaderGone = errors.New("the node leads no longer")
+	errHere       = errors.New("this node leads now")
+)
 
 func (l *leader) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, hopDial)
@@ -184,7 +187,7 @@ func (n *node) passOn(w http.ResponseWriter, r *http.Request) {
 		local = at.String()
 	}
 	ctx, end := context.WithCancel(r.Context())
-	p := &passing{end: end}
+	p := &passing{answer: w, request: r, end: end}
 	defer func() {
 		end()
 		n.mu.Lock()
@@ -195,8 +198,12 @@ func (n *node) passOn(w http.ResponseWriter, r *http.Request) {
 	n.passTo(strings.Join([]string{r.RemoteAddr, local, scheme}, " ")).ServeHTTP(&streamed{ResponseWriter: w}, r)
 }
 
-// passing is a request that is passed on. Its context has it.
-type passing struct{ end context.CancelFunc }
+// passing is a request that is passed on. The context of what is sent has it.
+type passing struct {
+	answer  http.ResponseWriter
+	request *http.Request // as it came
+	end     context.CancelFunc
+}
 
 type passingKey struct{}
 
@@ -266,6 +273,11 @@ func (n *node) passTo(hop string) http.Handler {
 		}
 		return nil
 	}, ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+		if p, _ := r.Context().Value(passingKey{}).(*passing); p != nil && errors.Is(err, errHere) {
+			if t := n.here.Load(); t != nil && t.serve(p.answer, p.request, t.front) {
+				return
+			}
+		}
 		n.log.Debug("a request could not be passed on", "path", r.URL.Path, "error", err)
 		notNow(w, "No node that leads answers; another one takes its place in a moment")
 	}, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
@@ -281,8 +293,8 @@ func notNow(w http.ResponseWriter, text string) {
 		"message": text, "details": []any{}}) // it may be gone
 }
 
-// RoundTrip asks the leader, waiting for one. A request of which nothing was sent, and one that
-// only asks, is tried again at the next one.
+// RoundTrip asks the leader, waiting for one: errHere if it is this node in the end. A request of
+// which nothing was sent, and one that only asks, is tried again at the next one.
 func (n *node) RoundTrip(r *http.Request) (*http.Response, error) {
 	deadline := time.NewTimer(leaderWait)
 	defer deadline.Stop()
@@ -295,6 +307,9 @@ func (n *node) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var err error
 	for tries := 0; ; tries++ {
+		if n.here.Load() != nil {
+			return nil, errHere
+		}
 		l, changed := n.there.get()
 		if l != nil {
 			var res *http.Response
