@@ -153,7 +153,7 @@ backend nodes
 		began := make(chan struct{})
 		running.Go(func() {
 			f.keep(ctx, n, began, "run", "--data", filepath.Join(dir, fmt.Sprint("node", i)), "--store", store,
-				"--listen", n.address, "--public-url", f.base, "--log-format", "json")
+				"--listen", n.address, "--node-address", "127.0.0.1:0", "--public-url", f.base, "--log-format", "json")
 		})
 		<-began
 	}
