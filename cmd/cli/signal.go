@@ -17,13 +17,17 @@ const Aborted = 130
 const Same = 2 * time.Second
 
 // OnSignal returns a context that the first SIGINT or SIGTERM cancels. One that comes later than
-// Same after it calls exit with Aborted. done ends the watching, and waits for it.
-func OnSignal(ctx context.Context, log *slog.Logger, exit func(code int)) (stopping context.Context, done func()) {
+// Same after it calls exit with Aborted. done ends the watching, and waits for it; after a first
+// one the program ends by itself, whatever others come.
+func OnSignal(parent context.Context, log *slog.Logger, exit func(code int)) (stopping context.Context, done func()) {
 	signals := make(chan os.Signal, 2) // one to end in order, one to abort
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	ctx, cancel, watched := watch(ctx, log, signals, exit)
+	ctx, cancel, watched := watch(parent, log, signals, exit)
 	return ctx, func() {
-		signal.Stop(signals)
+		// Another one of the same stop may still come, and would end a program that ends in order.
+		if stopped := ctx.Err() != nil && parent.Err() == nil; !stopped {
+			signal.Stop(signals)
+		}
 		cancel()
 		<-watched
 	}

@@ -36,3 +36,13 @@ func TestSignalsOfOneStop(t *testing.T) {
 		<-done
 	})
 }
+
+// The second of the two signals ends no program that has ended the watching and is about to exit.
+func TestASignalAfterTheStop(t *testing.T) {
+	ctx, done := OnSignal(t.Context(), slog.New(slog.DiscardHandler), func(int) { t.Error("aborted") })
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	<-ctx.Done()
+	done()
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT)) // ends this program, or does not
+	time.Sleep(50 * time.Millisecond)
+}

@@ -429,8 +429,8 @@ func TestNodesKnowEachOther(t *testing.T) {
 }
 
 // What cannot be is said at once.
-// What waits for a node that leads is answered here when it is this one: by its leader's end, nothing
-// of it was sent.
+// What waits for a node that leads is answered here when it is this one in the end: nothing of it
+// was sent.
 func TestWhatWaitsIsAnsweredHere(t *testing.T) {
 	t.Parallel()
 	n := &node{log: slog.New(slog.DiscardHandler), lasting: map[*passing]struct{}{}}
