@@ -69,6 +69,7 @@ export function tuning(app, [id]) {
   }
   const tried = trial(id, titleOf, written);
   img.onload = () => {
+    if (left) return;
     $("draw-none").hidden = true;
     $("draw-frame").style.aspectRatio = img.naturalWidth + " / " + img.naturalHeight;
     $("draw-frame").style.maxWidth = "calc(72vh * " + img.naturalWidth / img.naturalHeight + ")";
