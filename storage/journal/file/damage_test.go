@@ -357,6 +357,52 @@ func randomDamage(t *testing.T, seed uint64) {
 	require.GreaterOrEqual(t, events, 400-10*hits)
 }
 
+// Events that were parked are reported again where nothing tells any more that they were, in no copy
+// of any page.
+func TestParkedEntriesAreLost(t *testing.T) {
+	path := sample.Path(t)
+	j, err := journal.Open(path, journal.Options{})
+	require.NoError(t, err)
+	f := filled{map[string]vms.Event{}, map[string]bool{}, map[string]bool{}}
+	for i := range 300 {
+		ev := sample.Event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
+		require.NoError(t, j.Put(ev, true))
+		f.events[ev.ID] = ev
+	}
+	const first = 50 // that is parked
+	entries, err := j.Peek(300, nil)
+	require.NoError(t, err)
+	for i, e := range entries {
+		if f.parked[e.Event.ID] = i >= first && i%3 == 0; f.parked[e.Event.ID] {
+			require.NoError(t, j.Park(e.Event.ID, e.Revision, "nobody wants it"))
+		} else {
+			require.NoError(t, j.Ack(e.Event.ID, e.Revision))
+		}
+	}
+	require.NoError(t, j.Close()) // so that no log has them
+	j, err = journal.Open(path, journal.Options{})
+	require.NoError(t, err)
+	require.NoError(t, sample.Crash(path, j.Close))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	hits := 0
+	for at := 0; at+4096 <= len(b); at += 4096 {
+		if page := b[at : at+4096]; bytes.Contains(page, []byte("nobody wants it")) {
+			clear(page)
+			hits++
+		}
+	}
+	require.Positive(t, hits)
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	j, err = journal.Open(path, journal.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	require.Zero(t, j.Damage().Parked)
+	_, _, parked := f.survey(t, j)
+	require.Positive(t, parked)
+	require.LessOrEqual(t, j.Damage().Requeued, len(f.events)-first, "what was accepted before is not reported again")
+}
+
 func TestDamageWhileOpen(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)

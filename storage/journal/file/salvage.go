@@ -24,9 +24,11 @@ type salvager struct {
 	saved Account
 
 	low         uint64 // events with a lower sequence have left the outbox
+	refused     uint64 // events with a lower sequence are not parked; 0: none is, or it is not known
 	last        uint64 // highest sequence seen
 	lastChange  uint64 // highest place in the sequence of changes
 	outboxHoles bool   // parts of the outbox may be missing
+	parkedHoles bool   // and of what is parked
 	stored      int    // events
 	witness     witness
 }
@@ -34,8 +36,8 @@ type salvager struct {
 // salvage reads the file at from into a new journal at to, which it syncs, and gives an account of
 // it. The indexes are made anew from the events. First the tree is walked; where a part of it is
 // missing, every page of the file that looks like a leaf is read too. Entries of the outbox that
-// may be among what is missing are made anew from the events' sequences: an event may then be
-// reported twice, which replaces it, but none is forgotten.
+// may be among what is missing, and of parked events, are made anew from the events' sequences: an
+// event may then be reported twice, which replaces it, but none is forgotten.
 func salvage(from, to string, now time.Time) (_ Account, err error) {
 	s := &salvager{now: now}
 	s.db, err = bolt.Open(to, 0o600, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true,
@@ -84,6 +86,7 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 				stray = stray || l.Bucket == "" || l.Bucket == string(schema.Events) ||
 					l.Bucket == string(schema.Outbox) || l.Bucket == string(schema.Parked)
 				s.outboxHoles = s.outboxHoles || l.Bucket == "" || l.Bucket == string(schema.Outbox)
+				s.parkedHoles = s.parkedHoles || l.Bucket == "" || l.Bucket == string(schema.Parked)
 			}
 			if i == 0 && stray {
 				s.witness.choose(seqs, lost, f.Metas())

@@ -16,6 +16,9 @@ func (s *salvager) event(bucket string, k, v []byte) error {
 		if bytes.Equal(k, schema.KeyLow) && len(v) == 8 {
 			s.low = binary.BigEndian.Uint64(v)
 		}
+		if bytes.Equal(k, schema.KeyRefused) && len(v) == 8 {
+			s.refused = binary.BigEndian.Uint64(v)
+		}
 	}
 	return nil
 }

@@ -24,13 +24,22 @@ func (s *salvager) settle() error {
 		if err := t.AddEvents(s.stored); err != nil {
 			return err
 		}
+		if s.refused != 0 {
+			if err := t.Bucket(schema.Format).Put(schema.KeyRefused, schema.SequenceKey(s.refused)); err != nil {
+				return err
+			}
+		}
 		return t.Bucket(schema.Format).Put(schema.KeyLow, schema.SequenceKey(s.low))
 	})
 	if err != nil {
 		return err
 	}
-	if s.outboxHoles {
-		if err := s.requeue(); err != nil {
+	from := s.low
+	if s.parkedHoles && s.refused != 0 {
+		from = min(from, s.refused)
+	}
+	if s.outboxHoles || s.parkedHoles {
+		if err := s.requeue(from); err != nil {
 			return err
 		}
 	}
@@ -42,8 +51,9 @@ func (s *salvager) settle() error {
 	})
 }
 
-// requeue puts every event that may have been waiting back into the outbox, at its old place.
-func (s *salvager) requeue() error {
+// requeue puts every event from a sequence on that may have been waiting back into the outbox, at
+// its old place.
+func (s *salvager) requeue(sequence uint64) error {
 	var from []byte
 	for {
 		type lostEntry struct {
@@ -60,7 +70,7 @@ func (s *salvager) requeue() error {
 					continue
 				}
 				h, err := schema.ReadHead(v)
-				if err == nil && h.Sequence != 0 && h.Sequence >= s.low && outboxID.Get(k) == nil &&
+				if err == nil && h.Sequence != 0 && h.Sequence >= sequence && outboxID.Get(k) == nil &&
 					parked.Get(k) == nil {
 					batch = append(batch, lostEntry{string(k), h})
 				}

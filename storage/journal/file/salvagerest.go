@@ -97,7 +97,7 @@ func (s *salvager) meta(k, v []byte) error {
 func (s *salvager) park(id, v []byte) error {
 	if err := new(schema.ParkedEntry).Read(v); err != nil {
 		s.saved.DamagedValues++
-		s.outboxHoles = true
+		s.parkedHoles = true
 		return nil
 	}
 	t, err := s.txn()

@@ -7,6 +7,7 @@ var (
 	KeyVersion = []byte("version") // one byte: Version
 	KeyClean   = []byte("clean")   // present if the journal was closed in good order
 	KeyLow     = []byte("low")     // sequence: every event with a lower one has left the outbox
+	KeyRefused = []byte("refused") // sequence: no event with a lower one is parked; not there: none is
 	KeyCount   = []byte("count")   // number of events
 	// how many wait and are parked, with the outbox's sequence and low of that moment, 8 bytes each
 	KeyTally = []byte("tally")
