@@ -239,12 +239,15 @@ func (n *node) drain(ctx context.Context, d time.Duration, web *http.Server) {
 		}
 		n.mu.Lock()
 		left := len(n.lasting)
-		for p := range n.lasting { // any one
-			p.end()
-			delete(n.lasting, p)
+		var one *passing // any
+		for one = range n.lasting {
+			delete(n.lasting, one)
 			break
 		}
 		n.mu.Unlock()
+		if one != nil {
+			one.end()
+		}
 		if left == 0 || time.Now().After(end) {
 			return
 		}
