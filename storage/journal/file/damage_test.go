@@ -357,8 +357,8 @@ func randomDamage(t *testing.T, seed uint64) {
 	require.GreaterOrEqual(t, events, 400-10*hits)
 }
 
-// Events that were parked are reported again where nothing tells any more that they were, in no copy
-// of any page.
+// Events that were parked are reported again where nothing tells any more that they were, in no
+// copy of any page.
 func TestParkedEntriesAreLost(t *testing.T) {
 	path := sample.Path(t)
 	j, err := journal.Open(path, journal.Options{})
