@@ -158,6 +158,9 @@ type point struct {
 func (f *File) checkpoint() error {
 	f.pointMu.Lock()
 	defer f.pointMu.Unlock()
+	if doubt := f.doubtful.Load(); doubt != nil {
+		return *doubt // the state lacks what the log has
+	}
 	p, err := f.beginCheckpoint()
 	if err == nil {
 		err = f.endCheckpoint(p)
@@ -216,7 +219,9 @@ func (f *File) checkpointBeside() {
 		return
 	}
 	defer f.pointMu.Unlock()
-	f.settle()
+	if f.settle(); f.doubtful.Load() != nil {
+		return
+	}
 	p, err := f.beginCheckpoint()
 	if err == nil {
 		begun()

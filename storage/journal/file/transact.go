@@ -39,10 +39,16 @@ func (f *File) View(read func(*bolt.Tx) error) error {
 // takes it. A file that its name does not lead to any more gives guard.ErrGone: nothing in it is
 // kept. The caller holds commitMu.
 func (f *File) update(write func(*bolt.Tx) error, record func() []byte) error {
-	if f.doubtful.Load() != nil {
+	// db must have what was promised before, or the change is made of less: it takes the change
+	// that was answered last, and where it cannot, it is opened anew.
+	for range 2 {
 		if err := f.redeem(); err != nil {
 			return explain(err)
 		}
+		if _, err := f.hold(); err != nil {
+			return err
+		}
+		f.dbMu.RUnlock()
 	}
 	store := func(db *bolt.DB) error { return f.store(db, write, record) }
 	err := f.transact(store)
