@@ -249,6 +249,9 @@ func (f *File) doubt(err error) {
 // redeem opens a doubtful file anew, from its last checkpoint and the log if it has one, if the
 // disk takes anything. commitMu is held.
 func (f *File) redeem() error {
+	if f.doubtful.Load() == nil {
+		return nil // as a rule: nobody who reads is waited for
+	}
 	f.dbMu.Lock()
 	defer f.dbMu.Unlock()
 	doubt := f.doubtful.Load()

@@ -41,14 +41,15 @@ func (f *File) View(read func(*bolt.Tx) error) error {
 func (f *File) update(write func(*bolt.Tx) error, record func() []byte) error {
 	// db must have what was promised before, or the change is made of less: it takes the change
 	// that was answered last, and where it cannot, it is opened anew.
-	for range 2 {
-		if err := f.redeem(); err != nil {
-			return explain(err)
-		}
-		if _, err := f.hold(); err != nil {
-			return err
-		}
-		f.dbMu.RUnlock()
+	if err := f.redeem(); err != nil {
+		return explain(err)
+	}
+	if _, err := f.hold(); err != nil {
+		return err
+	}
+	f.dbMu.RUnlock()
+	if err := f.redeem(); err != nil {
+		return explain(err)
 	}
 	store := func(db *bolt.DB) error { return f.store(db, write, record) }
 	err := f.transact(store)
