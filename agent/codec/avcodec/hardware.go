@@ -1,7 +1,9 @@
 package avcodec
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,25 +39,16 @@ func (l *Library) prefer(name string) error {
 	if first := l.preferred[c]; first != "" {
 		return fmt.Errorf("%s is taken", first)
 	}
-	for _, t := range tests {
-		if t.codec != c {
-			continue
-		}
-		at := l.ptsOffset
-		order := 0
-		if err := l.decodes(t, name, func(i int, f *Frame) {
-			if f.PTS == inOrder[i] {
-				order++
-			}
-		}); err != nil {
-			return err
-		}
-		if at == 0 || order != len(inOrder) {
-			return fmt.Errorf("its pictures do not come back with their times")
-		}
+	t := tests[slices.IndexFunc(tests, func(t test) bool { return t.codec == c })]
+	timed := l.ptsOffset != 0
+	err := l.decodes(t, name, func(i int, f *Frame) { timed = timed && f.PTS == inOrder[i] })
+	if err == nil && !timed {
+		err = errors.New("its pictures do not come back with their times")
 	}
-	l.preferred[c] = name
-	return nil
+	if err == nil {
+		l.preferred[c] = name
+	}
+	return err
 }
 
 // Preferred is the decoder that was named and is taken for a codec; "": libavcodec's own.
