@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -44,5 +46,12 @@ func TestASignalAfterTheStop(t *testing.T) {
 	<-ctx.Done()
 	done()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGINT)) // ends this program, or does not
-	time.Sleep(50 * time.Millisecond)
+	require.Eventually(t, func() bool {
+		status, err := os.ReadFile("/proc/self/status")
+		require.NoError(t, err)
+		_, rest, _ := strings.Cut(string(status), "\nShdPnd:\t")
+		pending, err := strconv.ParseUint(strings.Fields(rest)[0], 16, 64)
+		require.NoError(t, err)
+		return pending&(1<<(syscall.SIGINT-1)) == 0
+	}, time.Minute, time.Millisecond, "it was delivered")
 }
