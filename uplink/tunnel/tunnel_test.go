@@ -27,7 +27,7 @@ type service struct {
 	status atomic.Int32 // answered instead of opening a tunnel, 0 for none
 	asked  atomic.Int32
 	told   Told
-	end    context.CancelCauseFunc // ends the last tunnel's request
+	end    atomic.Pointer[context.CancelCauseFunc] // ends the last tunnel's request
 }
 
 func newService(t *testing.T, keepAlive time.Duration) *service {
@@ -45,7 +45,7 @@ func newService(t *testing.T, keepAlive time.Duration) *service {
 			return
 		}
 		ctx, end := context.WithCancelCause(r.Context())
-		s.end = end
+		s.end.Store(&end)
 		s.hub.Serve(w, r.WithContext(ctx), id, s.told)
 	})
 	s.Server = httptest.NewServer(mux)
@@ -267,7 +267,7 @@ func TestRequestsEndBeforeTheirTunnel(t *testing.T) {
 			answer <- err
 		}()
 		<-asked
-		s.end(c.reason)
+		(*s.end.Load())(c.reason)
 		require.Eventually(t, func() bool { return !s.hub.Stands("a") }, time.Minute, time.Millisecond)
 		if c.answered {
 			close(goOn)
