@@ -84,8 +84,6 @@ var allowed = map[string][]string{
 	"uplink/file":    {"uplink/delivery", "uplink/vms"},                 // lines of JSON; the example of a sink
 	"uplink/webhook": {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
 	"uplink/tunnel":  nil,
-	// for tests only: a link that misbehaves
-	"uplink/rough": nil,
 	// identity's Principal says who asks
 	"uplink/server/...":         {"uplink/admit", "uplink/route", "uplink/vms", "uplink/identity"},
 	"uplink/server/openapitest": nil, // for tests only

@@ -49,7 +49,6 @@ var meant = []struct{ lock, what, why string }{
 	{"uplink/client.Client.mu", "the function read",
 		"the token's file is read once for all requests that were refused with it; they need it"},
 	{"uplink/delivery.Engine.mu", "the function change", "it sets fields"},
-	{"uplink/rough.Link.mu", "", "for tests only"},
 	{"uplink/server.sight.mu", "authenticate|Config",
 		"what one token may see is found out once a second, out of memory; only the streams of that token wait"},
 	{"uplink/server.subscriptions.mu", "the function change", "it sets fields"},

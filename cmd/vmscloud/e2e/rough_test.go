@@ -14,7 +14,6 @@ import (
 
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/delivery"
-	"vmsbridge/uplink/rough"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,9 +25,9 @@ const patience = 300 * time.Millisecond
 func ordeal(t *testing.T, seed uint64, faults int) {
 	const cameras = 6
 	s := startCloud(t, "--print-events")
-	server, trust, err := rough.ServerTLS()
+	server, trust, err := serverTLS()
 	require.NoError(t, err)
-	link, err := rough.Listen(s.url, rough.Options{Seed: seed, Every: 2, Patience: patience, TLS: server})
+	link, err := listenLink(s.url, linkOptions{Seed: seed, Every: 2, Patience: patience, TLS: server})
 	require.NoError(t, err)
 	defer link.Close()
 	b := newBridge(t, cameras, client.Options{BaseURL: "https://service.test", Token: client.Token(s.token),

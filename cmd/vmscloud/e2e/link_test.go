@@ -1,16 +1,4 @@
-// Package rough is a link that misbehaves: it stands as a server between a client and a service,
-// hands requests on, and now and then does what real networks, proxies and overloaded services do.
-// It is for tests only: the tests and the torture of the way from the bridge to the service run
-// through it.
-//
-// What happens is drawn from a seed, so that the same seed and the same requests meet the same
-// faults.
-//
-//	l, err := rough.Listen("http://127.0.0.1:8470", rough.Options{Seed: 7, Every: 3})
-//	if err != nil { return err }
-//	defer l.Close()
-//	base := l.URL() // the client's address of the service
-package rough
+package e2e
 
 import (
 	"bytes"
@@ -26,8 +14,8 @@ import (
 	"time"
 )
 
-// Options of Listen.
-type Options struct {
+// linkOptions are those of listenLink.
+type linkOptions struct {
 	Seed uint64
 	// Every is how many requests there are for one that meets a fault, on average; 1: all, 0: none.
 	Every int
@@ -35,14 +23,14 @@ type Options struct {
 	Patience time.Duration
 	// TLS makes it serve https.
 	TLS *tls.Config
-	// Faults are those to draw from; nil: all.
-	Faults []Fault
 }
 
-// Link is a listening link. Safe for concurrent use.
+// Link stands as a server between a client and the service, hands requests on, and now and then
+// does what real networks, proxies and overloaded services do. What happens is drawn from a seed,
+// so that the same seed and the same requests meet the same faults. Safe for concurrent use.
 type Link struct {
 	target string
-	opts   Options
+	opts   linkOptions
 	onward *http.Client
 	server *http.Server
 	addr   string
@@ -56,11 +44,8 @@ type Link struct {
 	served sync.WaitGroup
 }
 
-// Listen begins to serve on a free port of 127.0.0.1.
-func Listen(target string, o Options) (*Link, error) {
-	if o.Faults == nil {
-		o.Faults = All
-	}
+// listenLink begins to serve on a free port of 127.0.0.1.
+func listenLink(target string, o linkOptions) (*Link, error) {
 	l := &Link{
 		target: target, opts: o, every: o.Every, counts: map[Fault]int{},
 		rng:    rand.New(rand.NewPCG(o.Seed, 1)), //nolint:gosec // repeatable
@@ -130,7 +115,7 @@ func (l *Link) draw() (f Fault, share float64) {
 	if l.every == 0 || l.rng.IntN(l.every) != 0 {
 		return "", 0
 	}
-	f = l.opts.Faults[l.rng.IntN(len(l.opts.Faults))]
+	f = All[l.rng.IntN(len(All))]
 	l.counts[f]++
 	return f, l.rng.Float64()
 }

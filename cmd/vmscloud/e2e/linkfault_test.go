@@ -1,4 +1,4 @@
-package rough
+package e2e
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package rough
+package e2e
 
 import (
 	"context"
@@ -67,9 +67,9 @@ func (l *Link) move() error {
 	return l.open("127.0.0.1:0")
 }
 
-// ServerTLS is a configuration for Options.TLS with a certificate of its own, and Client what
+// serverTLS is a configuration for linkOptions.TLS with a certificate of its own, and Client what
 // trusts it.
-func ServerTLS() (server, client *tls.Config, err error) {
+func serverTLS() (server, client *tls.Config, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make certificate: %w", err)
