@@ -69,7 +69,9 @@ func TestAddCameraToTheExample(t *testing.T) {
 	require.NoError(t, err)
 	// Its secret files are not there, so that reading it again finds the same problems; the text
 	// itself can be changed.
-	changed, err := insertCamera(content, Section(added))
+	s := &sheet{content: content}
+	s.addCamera(Section(added))
+	changed, err := s.content, s.err
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(changed), string(content)))
 }

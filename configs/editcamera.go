@@ -1,11 +1,8 @@
 package configs
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,217 +12,130 @@ import (
 // Edit is a key of a camera's section, such as url, and its new value; "" takes the key away.
 type Edit struct{ Key, Value string }
 
-// editOrder is in which order the keys of a section that can be edited stand.
-var editOrder = []string{"id", "name", "url", "preview_url", "username", "password", "password_file",
+// cameraKeys is in which order the keys of a section that can be edited stand.
+var cameraKeys = []string{"id", "name", "url", "preview_url", "username", "password", "password_file",
 	"allow_insecure_basic", "enabled"}
+
+// place is the line at which a new key of a group is written: the end, and in a camera's section
+// behind the keys that go before it.
+func (b block) place(name string) int {
+	at := b.end
+	for _, key := range cameraKeys[:max(slices.Index(cameraKeys, name), 0)] {
+		if v, ok := b.key(key); ok && b.what == "its section" {
+			at = v.end
+		}
+	}
+	return at
+}
+
+// Section writes a camera as an item of the list `cameras`, ready to be pasted: its id, name,
+// addresses, user name and password file, those that it has, and whether it may be told the
+// password in clear. Each comment stands on a line of its own above it. A password is never
+// written.
+func Section(c Camera, comments ...string) string {
+	var keys, lines []string
+	for _, field := range [][2]string{{"id", c.ID}, {"name", c.Name}, {"url", c.URL}, {"preview_url", c.PreviewURL},
+		{"username", c.Username}, {"password_file", c.PasswordFile}} {
+		if field[1] != "" {
+			keys = append(keys, field[0]+": "+scalarText(field[1]))
+		}
+	}
+	if c.AllowInsecureBasic {
+		keys = append(keys, "allow_insecure_basic: true")
+	}
+	for _, comment := range comments {
+		lines = append(lines, "# "+strings.Join(strings.Fields(comment), " "))
+	}
+	return indented(append(lines, dashed(keys)...), 2, "\n")
+}
+
+// AddCamera puts a section as Section writes it at the end of the list `cameras` of a file's
+// content and leaves every other byte, the comments among them, as it is. The result was read
+// again: it holds what it held and the one camera more. A content with problems gives them back as
+// Problems; a list in brackets has no place for a section, which is an error too.
+func AddCamera(name string, content []byte, section string) ([]byte, error) {
+	return change("add the camera", name, content, func(s *sheet, _ *Config) (expectation, error) {
+		s.addCamera(section)
+		return func(want, got *Config) bool {
+			n := len(want.Cameras)
+			if len(got.Cameras) != n+1 {
+				return false
+			}
+			want.Cameras = append(want.Cameras, got.Cameras[n])
+			return true
+		}, nil
+	})
+}
+
+func (s *sheet) addCamera(section string) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(s.content, &doc); err != nil || len(doc.Content) == 0 || isNull(doc.Content[0]) {
+		s.splice([][]byte{s.content}, 1, 1, "cameras:\n", section) // there is nothing but comments
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(section, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimPrefix(l, "  ")
+	}
+	s.add(lines, "cameras")
+}
 
 // ChangeCamera changes keys of one camera in a file's content and leaves every other byte, the
 // comments among them, as it is. The result was read again: the camera's keys have the new values
 // and nothing else has changed. What is written so that this cannot be done is an error that says
 // why.
 func ChangeCamera(name string, content []byte, id string, edits ...Edit) ([]byte, error) {
-	before, err := Parse(name, content)
-	if err != nil {
-		return nil, err
-	}
-	list, at, err := listOf(content, before, id)
-	if err != nil {
-		return nil, fmt.Errorf("change the camera: %w", err)
-	}
-	changed := content
-	for _, e := range edits {
-		if changed, err = list.edit(changed, at, e); err != nil {
-			return nil, fmt.Errorf("change the camera: %w", err)
+	return change("change the camera", name, content, func(s *sheet, before *Config) (expectation, error) {
+		at, err := before.place(id)
+		for _, e := range edits {
+			if err == nil {
+				s.set(e.text(), "cameras", at, e.Key)
+			}
 		}
-		// The lines may have moved.
-		if list, err = cameraList(changed); err != nil {
-			return nil, fmt.Errorf("change the camera: %w", err)
-		}
+		return func(want, got *Config) bool {
+			if at >= len(got.Cameras) {
+				return false
+			}
+			olds := fieldsOf(reflect.ValueOf(&want.Cameras[at]).Elem())
+			news := fieldsOf(reflect.ValueOf(&got.Cameras[at]).Elem())
+			for _, e := range edits {
+				if e.Key == "password_file" {
+					olds["password"].Set(news["password"])
+				} else if e.Value != "" && fmt.Sprint(news[e.Key].Interface()) != e.Value {
+					return false
+				}
+				olds[e.Key].Set(news[e.Key])
+			}
+			return true
+		}, err
+	})
+}
+
+func (e Edit) text() string {
+	if e.Value == "" || e.Key == "enabled" || e.Key == "allow_insecure_basic" {
+		return e.Value
 	}
-	after, err := Parse(name, changed)
-	if err != nil {
-		return nil, fmt.Errorf("change the camera: %w", err)
-	}
-	if !onlyEdited(before, after, at, edits) {
-		return nil, errors.New("change the camera: its section is laid out so that something else would change; " +
-			"change it by hand")
-	}
-	return changed, nil
+	return scalarText(e.Value)
 }
 
 // RemoveCamera takes one camera out of a file's content, with the comments directly above it, and
 // leaves every other byte as it is. The result was read again: it holds all that it held but the
 // camera.
 func RemoveCamera(name string, content []byte, id string) ([]byte, error) {
-	before, err := Parse(name, content)
-	if err != nil {
-		return nil, err
-	}
-	list, at, err := listOf(content, before, id)
-	if err != nil {
-		return nil, fmt.Errorf("remove the camera: %w", err)
-	}
-	from, to := list.begin(at), list.end
-	if at+1 < len(list.node.Content) {
-		to = list.begin(at + 1)
-	}
-	changed := append(bytes.Join(list.lines[:from], nil), bytes.Join(list.lines[to:], nil)...)
-	after, err := Parse(name, changed)
-	if err != nil {
-		return nil, fmt.Errorf("remove the camera: %w", err)
-	}
-	want, got := *before, *after
-	want.Cameras = slices.Delete(slices.Clone(before.Cameras), at, at+1)
-	got.Cameras = append([]Camera{}, after.Cameras...)
-	want.Warnings, got.Warnings = nil, nil
-	if !reflect.DeepEqual(want, got) {
-		return nil, errors.New("remove the camera: the file is laid out so that something else would change; " +
-			"remove its section by hand")
-	}
-	return changed, nil
-}
-
-// written is the list `cameras` as it stands in a file.
-type written struct {
-	node  *yaml.Node
-	lines [][]byte
-	end   int // the line, from 0, before which the list has ended
-}
-
-var errBrackets = errors.New("the list `cameras` is written in brackets; change it by hand")
-
-func cameraList(content []byte) (w written, err error) {
-	root, lines, err := rootOf(content)
-	if err != nil {
-		return w, err
-	}
-	w.lines = lines
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "cameras" {
-			w.node = root.Content[i+1]
-			w.end = listEnd(w.lines, root, i)
+	return change("remove the camera", name, content, func(s *sheet, before *Config) (expectation, error) {
+		at, err := before.place(id)
+		if err == nil {
+			s.drop("cameras", at)
 		}
-	}
-	if w.node == nil || w.node.Kind != yaml.SequenceNode || (root.Style|w.node.Style)&yaml.FlowStyle != 0 {
-		return w, errBrackets
-	}
-	return w, nil
+		return func(want, _ *Config) bool { want.Cameras = slices.Delete(want.Cameras, at, at+1); return true }, err
+	})
 }
 
-// rootOf is the group of a file's own keys, and the file's lines.
-func rootOf(content []byte) (root *yaml.Node, lines [][]byte, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(content, &doc); err != nil || len(doc.Content) == 0 {
-		return nil, nil, errors.New("the file is laid out so that a line cannot change alone; change it by hand")
-	}
-	return doc.Content[0], bytes.SplitAfter(content, []byte("\n")), nil
-}
-
-// listOf finds the list, and the place of a camera in it.
-func listOf(content []byte, cfg *Config, id string) (written, int, error) {
-	at := slices.IndexFunc(cfg.Cameras, func(c Camera) bool { return c.ID == id })
+// place is where a camera stands in the list.
+func (c *Config) place(id string) (int, error) {
+	at := slices.IndexFunc(c.Cameras, func(c Camera) bool { return c.ID == id })
 	if at < 0 {
-		return written{}, 0, fmt.Errorf("there is no camera %q in the file", id)
+		return at, fmt.Errorf("there is no camera %q in the file", id)
 	}
-	list, err := cameraList(content)
-	if err == nil && len(list.node.Content) != len(cfg.Cameras) {
-		err = errBrackets
-	}
-	return list, at, err
-}
-
-// begin is the line of an item's dash, or of the first of the comments directly above it.
-func (w written) begin(at int) int {
-	line := w.node.Content[at].Line - 1
-	for line > 0 && !bytes.HasPrefix(bytes.TrimLeft(w.lines[line], " "), []byte("-")) {
-		line--
-	}
-	indent := len(w.lines[line]) - len(bytes.TrimLeft(w.lines[line], " "))
-	for line > 0 {
-		above := w.lines[line-1]
-		text := bytes.TrimLeft(above, " ")
-		if !bytes.HasPrefix(text, []byte("#")) || len(above)-len(text) != indent || indent == 0 {
-			break
-		}
-		line--
-	}
-	return line
-}
-
-// oneLine is a key with a value that stands on its line: what is before the value, the value, and
-// what is behind it.
-var oneLine = regexp.MustCompile(`^( *(?:- +)?[a-z_]+ *:)([ \t]+(?:'(?:[^']|'')*'|"(?:\\.|[^"\\])*"|` +
-	`[^#'"\s&*!|>{\[][^\r\n]*?))?((?:[ \t]+#[^\r\n]*)?[ \t]*\r?\n?)$`)
-
-// edit makes one edit.
-func (w written) edit(content []byte, at int, e Edit) ([]byte, error) {
-	camera := w.node.Content[at]
-	if camera.Kind != yaml.MappingNode || camera.Style&yaml.FlowStyle != 0 {
-		return nil, errors.New("its section is written in braces; change it by hand")
-	}
-	lines := slices.Clone(w.lines)
-	place, first := map[string]int{}, camera.Content[0]
-	for i := 0; i+1 < len(camera.Content); i += 2 {
-		place[camera.Content[i].Value] = camera.Content[i].Line - 1
-	}
-	line, there := place[e.Key]
-	switch {
-	case !there && e.Value == "":
-		return content, nil
-	case there:
-		parts := oneLine.FindSubmatch(lines[line])
-		if parts == nil {
-			return nil, fmt.Errorf("the value of %s does not stand on one line; change it by hand", e.Key)
-		}
-		if e.Value == "" && line == first.Line-1 {
-			return nil, fmt.Errorf("%s is the first key of its section; change it by hand", e.Key)
-		}
-		lines[line] = nil
-		if e.Value != "" {
-			lines[line] = fmt.Appendf(nil, "%s %s%s", parts[1], e.text(), parts[3])
-		}
-	default:
-		after := first.Line - 1
-		for _, key := range editOrder[:slices.Index(editOrder, e.Key)] {
-			if l, ok := place[key]; ok {
-				after = l
-			}
-		}
-		eol := "\n"
-		if bytes.HasSuffix(lines[after], []byte("\r\n")) {
-			eol = "\r\n"
-		}
-		added := strings.Repeat(" ", first.Column-1) + e.Key + ": " + e.text() + eol
-		lines[after] = appendText(lines[after], added, eol)
-	}
-	return bytes.Join(lines, nil), nil
-}
-
-func (e Edit) text() string {
-	if e.Key == "enabled" || e.Key == "allow_insecure_basic" {
-		return e.Value
-	}
-	return scalarText(e.Value)
-}
-
-// onlyEdited reports whether after is before with the edits of one camera, and nothing else.
-func onlyEdited(before, after *Config, at int, edits []Edit) bool {
-	if len(before.Cameras) != len(after.Cameras) {
-		return false
-	}
-	want, got := *before, *after
-	want.Cameras, got.Cameras = slices.Clone(before.Cameras), slices.Clone(after.Cameras)
-	want.Warnings, got.Warnings = nil, nil
-	olds := fieldsOf(reflect.ValueOf(&want.Cameras[at]).Elem())
-	news := fieldsOf(reflect.ValueOf(&got.Cameras[at]).Elem())
-	for _, e := range edits {
-		if e.Value != "" && e.Key != "password_file" && fmt.Sprint(news[e.Key].Interface()) != e.Value {
-			return false
-		}
-		olds[e.Key].Set(news[e.Key])
-		if e.Key == "password_file" {
-			olds["password"].Set(news["password"])
-		}
-	}
-	return reflect.DeepEqual(want, got)
+	return at, nil
 }

@@ -89,12 +89,11 @@ func TestEditsThatAreRefused(t *testing.T) {
 		content, want string
 		edit          Edit
 	}{
-		"no such camera":     {"cameras:\n  - id: b\n    url: rtsp://h/\n", `no camera "a"`, Edit{"name", "x"}},
-		"brackets":           {"cameras: [{id: a, url: rtsp://h/}]\n", "brackets", Edit{"name", "x"}},
-		"braces":             {"cameras:\n  - {id: a, url: rtsp://h/}\n", "braces", Edit{"name", "x"}},
-		"a block":            {one + "    name: >-\n      long\n      name\n", "one line", Edit{"name", "x"}},
-		"a long plain value": {one + "    name: long\n      name\n", "by hand", Edit{"name", "x"}},
-		"an anchor":          {anchored, "one line", Edit{"url", "rtsp://x/"}},
+		"no such camera":      {"cameras:\n  - id: b\n    url: rtsp://h/\n", `no camera "a"`, Edit{"name", "x"}},
+		"brackets":            {"cameras: [{id: a, url: rtsp://h/}]\n", "brackets", Edit{"name", "x"}},
+		"braces":              {"cameras:\n  - {id: a, url: rtsp://h/}\n", "braces", Edit{"name", "x"}},
+		"a block with a hash": {one + "    name: >-\n      long\n      # 2\n", "comments", Edit{"name", "x"}},
+		"an anchor":           {anchored, "comments or anchors", Edit{"url", "rtsp://x/"}},
 		"the first key": {"cameras:\n  - username: x\n    id: a\n    url: rtsp://h/\n",
 			"first key", Edit{"username", ""}},
 		"what another inherits": {"cameras:\n  - &a\n    id: a\n    url: rtsp://h/\n    username: x\n" +
@@ -106,6 +105,11 @@ func TestEditsThatAreRefused(t *testing.T) {
 			_, err := ChangeCamera("x.yaml", []byte(c.content), "a", c.edit)
 			require.ErrorContains(t, err, c.want)
 		})
+	}
+	for _, long := range []string{"    name: >-\n      long\n      name\n", "    name: long\n      name\n"} {
+		changed, err := ChangeCamera("x.yaml", []byte(one+long+"# end\n"), "a", Edit{"name", "short"})
+		require.NoError(t, err, "a value of several lines goes as a whole")
+		require.Equal(t, one+"    name: short\n# end\n", string(changed))
 	}
 	_, err := RemoveCamera("x.yaml", []byte("cameras: [{id: a, url: rtsp://h/}]\n"), "a")
 	require.ErrorContains(t, err, "brackets")

@@ -1,10 +1,9 @@
 package configs
 
 import (
-	"errors"
-	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -39,53 +38,38 @@ func SchedulesOf(content []byte) (w WrittenSchedules, err error) {
 // what is wanted, and nothing else has changed. What is written so that this cannot be done is an
 // error that says why.
 func ChangeSchedule(name string, content []byte, id string, want []WeekTime) ([]byte, error) {
-	before, err := Parse(name, content)
-	if err != nil {
-		return nil, err
-	}
-	was, err := SchedulesOf(content)
-	if err != nil {
-		return nil, fmt.Errorf("change the schedule: %w", err)
-	}
-	s, at, have := &sheet{content: content, camera: -1, name: "arm"}, -1, was.All
-	if id != "" {
-		if _, at, err = listOf(content, before, id); err != nil {
-			return nil, fmt.Errorf("change the schedule: %w", err)
+	return change("change the schedule", name, content, func(s *sheet, before *Config) (expectation, error) {
+		was, err := SchedulesOf(content)
+		at, group, have := -1, []any{"arm"}, was.All
+		if err == nil && id != "" {
+			if at, err = before.place(id); err == nil {
+				group, have = []any{"cameras", at, "arm"}, was.Cameras[at]
+			}
 		}
-		s.camera, have = at, was.Cameras[at]
-	}
-	now := s.schedule(have, want)
-	if s.err != nil {
-		return nil, fmt.Errorf("change the schedule: %w", s.err)
-	}
-	after, err := Parse(name, s.content)
-	if err != nil {
-		return nil, err // the places of what is wrong are those of the file as it would be
-	}
-	hoped, got := *before, *after
-	hoped.Warnings, got.Warnings = nil, nil
-	hoped.Cameras = slices.Clone(before.Cameras)
-	if at < 0 {
-		hoped.Arm.Schedule, was.All = now, now
-	} else {
-		was.Cameras[at] = now
-	}
-	for i := range hoped.Cameras {
-		hoped.Cameras[i].Arm.Schedule = was.of(i)
-	}
-	is, err := SchedulesOf(s.content)
-	for _, c := range []*Config{&hoped, &got} {
-		c.Arm.Schedule = filled(c.Arm.Schedule)
-		for i := range c.Cameras {
-			c.Cameras[i].Arm.Schedule = filled(c.Cameras[i].Arm.Schedule)
+		if err != nil {
+			return nil, err
 		}
-	}
-	was.All, is.All = filled(was.All), filled(is.All)
-	if err != nil || !reflect.DeepEqual(hoped, got) || !reflect.DeepEqual(was, is) {
-		return nil, errors.New("change the schedule: the file is laid out so that something else would change; " +
-			"change it by hand")
-	}
-	return s.content, nil
+		now := s.schedule(group, have, want)
+		return func(want, got *Config) bool {
+			if at < 0 {
+				want.Arm.Schedule, was.All = now, now
+			} else {
+				was.Cameras[at] = now
+			}
+			for i := range want.Cameras {
+				want.Cameras[i].Arm.Schedule = was.of(i)
+			}
+			for _, c := range []*Config{want, got} {
+				c.Arm.Schedule = filled(c.Arm.Schedule)
+				for i := range c.Cameras {
+					c.Cameras[i].Arm.Schedule = filled(c.Cameras[i].Arm.Schedule)
+				}
+			}
+			is, err := SchedulesOf(s.content)
+			was.All, is.All = filled(was.All), filled(is.All)
+			return err == nil && reflect.DeepEqual(was, is)
+		}, nil
+	})
 }
 
 // of is the schedule that a camera has.
@@ -97,7 +81,7 @@ func (w WrittenSchedules) of(i int) []string {
 }
 
 // schedule makes the change, and returns what the file is to say then.
-func (s *sheet) schedule(have []string, want []WeekTime) []string {
+func (s *sheet) schedule(group []any, have []string, want []WeekTime) []string {
 	entries := []string{}
 	for _, w := range want {
 		text := w.String()
@@ -110,45 +94,30 @@ func (s *sheet) schedule(have []string, want []WeekTime) []string {
 			entries = append(entries, text)
 		}
 	}
+	path := append(group, "schedule")
 	switch {
-	case want == nil && s.camera >= 0:
-		s.away()
+	case want == nil && len(group) > 1:
+		s.set("", group...)
 		return nil
-	case len(entries) == 0 && len(have) == 0 && (have != nil || s.camera < 0):
+	case len(entries) == 0 && len(have) == 0 && (have != nil || len(group) == 1):
 		return have // always, as it is
 	case len(entries) == 0 && len(have) == 0:
-		s.set("", 0, "schedule", "[]")
+		s.set("[]", path...)
 		return entries
 	}
-	if _, group, ok := s.group(); ok && s.err == nil && group.keys("") == nil {
-		list, ok := group.key("schedule")
-		if ok && !list.empty() && list.node.Style&yaml.FlowStyle != 0 && list.node.Kind == yaml.SequenceNode {
-			text := "["
-			for i, e := range entries {
-				if i > 0 {
-					text += ", "
-				}
-				text += scalarText(e)
-			}
-			s.value(list, "the value of schedule", text+"]")
-			return entries
+	list, depth := s.find(path)
+	if s.err == nil && depth == len(path) && !list.empty() && list.node.Style&yaml.FlowStyle != 0 &&
+		list.node.Kind == yaml.SequenceNode {
+		text := make([]string, len(entries))
+		for i, e := range entries {
+			text[i] = scalarText(e)
 		}
+		s.value(list, "["+strings.Join(text, ", ")+"]")
+		return entries
 	}
-	out := changeItems(s, "schedule", have, entries, scalarText)
+	out := changeItems(s, path, have, entries, scalarText)
 	if len(out) == 0 {
-		s.set("", 0, "schedule", "[]")
+		s.set("[]", path...)
 	}
 	return out
-}
-
-// away takes the group out of the camera's section.
-func (s *sheet) away() {
-	in, group, ok := s.group()
-	switch {
-	case s.err != nil || !ok:
-	case group.from == in.node.Content[0].Line-1:
-		s.err = fmt.Errorf("%s is the first key of its section; change it by hand", s.name)
-	default:
-		s.splice(in.lines, group.from, group.end)
-	}
 }
