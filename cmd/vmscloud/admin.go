@@ -22,15 +22,18 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// A running vmscloud holds the lock of its identity file, so the token commands reach it through a
-// socket in the data folder. Who may open that folder may do this; there is no other check.
+// A running vmscloud holds the lock of its identity file, so the commands reach it through a socket
+// in the data folder. Who may open that folder may do this; there is no other check.
 
 // adminRequest and adminAnswer are the JSON bodies of POST /tokens on the socket.
 type adminRequest struct {
-	Do    string      `json:"do"` // create, revoke, tokens, accounts, users
-	Token model.Token `json:"token,omitzero"`
-	ID    string      `json:"id,omitempty"`
-	What  string      `json:"what,omitempty"`
+	// Do is create, revoke or tokens; accounts; users, and "user-" with what userCmd can do;
+	// bridges, and what is to be released: bridge or camera.
+	Do      string      `json:"do"`
+	Token   model.Token `json:"token,omitzero"`
+	ID      string      `json:"id,omitempty"`
+	What    string      `json:"what,omitempty"`
+	Account string      `json:"account,omitempty"` // of what to release; "": whichever has one of that id
 }
 
 type adminAnswer struct {
@@ -39,6 +42,8 @@ type adminAnswer struct {
 	Tokens   []model.Token   `json:"tokens,omitempty"`
 	Accounts []model.Account `json:"accounts,omitempty"`
 	Users    []model.User    `json:"users,omitempty"`
+	Bridges  []registry.Held `json:"bridges,omitempty"`
+	Known    []string        `json:"known,omitempty"` // the ids that there are, where one was not found
 	Error    string          `json:"error,omitempty"`
 	NotFound bool            `json:"notFound,omitempty"`
 }
@@ -47,16 +52,15 @@ type adminAnswer struct {
 func adminHandler(ids *store.Store, reg *registry.Registry, events *journal.Journal, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /backup", backupAdmin(ids, reg, events, log))
-	mux.HandleFunc("POST /bridges", bridgesAdmin(reg))
 	mux.HandleFunc("POST /tokens", func(w http.ResponseWriter, r *http.Request) {
 		var req adminRequest
 		var a adminAnswer
 		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&req)
 		if err == nil {
-			a, err = adminDo(ids, req)
+			a, err = adminDo(ids, reg, req)
 		}
 		if err != nil {
-			a = adminAnswer{Error: err.Error(), NotFound: errors.Is(err, identity.ErrNotFound)}
+			a = adminAnswer{Known: a.Known, Error: err.Error(), NotFound: errors.Is(err, identity.ErrNotFound)}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(a) // the command may be gone
@@ -64,7 +68,7 @@ func adminHandler(ids *store.Store, reg *registry.Registry, events *journal.Jour
 	return mux
 }
 
-func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
+func adminDo(ids *store.Store, reg *registry.Registry, req adminRequest) (a adminAnswer, err error) {
 	switch req.Do {
 	case "create":
 		a.Token, a.Secret, err = ids.CreateToken(req.Token)
@@ -76,6 +80,16 @@ func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 		a.Accounts, err = ids.Accounts()
 	case "users":
 		a.Users, err = ids.Users(req.ID)
+	case "bridges":
+		a.Bridges, err = reg.List()
+	case "bridge":
+		if err = reg.Release(req.Account, req.ID); errors.Is(err, identity.ErrNotFound) {
+			a.Known, _ = reg.IDs(req.Account)
+		}
+	case "camera":
+		if err = reg.ReleaseCamera(req.Account, req.ID); errors.Is(err, identity.ErrNotFound) {
+			_, a.Known = reg.IDs(req.Account)
+		}
 	default:
 		verb, ok := strings.CutPrefix(req.Do, "user-")
 		if !ok {
@@ -84,6 +98,35 @@ func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 		a.Secret, err = changeUser(ids, verb, req.ID, req.What)
 	}
 	return a, err
+}
+
+// asker has a request done.
+type asker func(adminRequest) (adminAnswer, error)
+
+// admin has requests of a command done by the running vmscloud if there is one, else here, with
+// what that keeps.
+func (f storeFlag) admin(do func(ask asker) error) (err error) {
+	if err := f.exists(); err != nil {
+		return err
+	}
+	if c := dialAdmin(filepath.Join(f.Data, adminSocket)); c != nil {
+		defer c.CloseIdleConnections()
+		return do(func(req adminRequest) (adminAnswer, error) { return askRunning(c, req) })
+	}
+	s, err := openIdentity(f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return do(func(req adminRequest) (a adminAnswer, err error) {
+		if s.reg == nil && (req.Do == "bridges" || req.Do == "bridge" || req.Do == "camera") {
+			if err := f.openRegistry(s, slog.New(slog.DiscardHandler)); err != nil {
+				return a, err
+			}
+			s.reg.Holds = s.ids.HolderStands
+		}
+		return adminDo(s.ids, s.reg, req)
+	})
 }
 
 // maxSocketPath is what Linux allows for the path of a socket.
@@ -116,11 +159,8 @@ func listenAdmin(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// adminClient is the identity store of a running vmscloud.
-type adminClient struct{ http *http.Client }
-
-// dialAdmin returns nil if nobody listens.
-func dialAdmin(path string) *adminClient {
+// dialAdmin is a client of the running vmscloud, nil if nobody listens.
+func dialAdmin(path string) *http.Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, "unix", path)
 	}
@@ -129,63 +169,26 @@ func dialAdmin(path string) *adminClient {
 		return nil
 	}
 	_ = conn.Close() // it was only to see
-	return &adminClient{&http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: 15 * time.Second}}
+	return &http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: 15 * time.Second}
 }
 
-func (c *adminClient) do(req adminRequest) (adminAnswer, error) {
-	var a adminAnswer
+func askRunning(c *http.Client, req adminRequest) (a adminAnswer, err error) {
 	body, err := json.Marshal(req)
 	if err != nil {
 		return a, err
 	}
-	res, err := c.http.Post("http://vmscloud/tokens", "application/json", bytes.NewReader(body))
-	if err != nil {
-		return a, fmt.Errorf("ask the running vmscloud: %w", err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if err := json.NewDecoder(io.LimitReader(res.Body, 64<<20)).Decode(&a); err != nil {
-		return a, fmt.Errorf("ask the running vmscloud: %w", err)
+	res, err := c.Post("http://vmscloud/tokens", "application/json", bytes.NewReader(body))
+	if err == nil {
+		defer func() { _ = res.Body.Close() }()
+		err = json.NewDecoder(io.LimitReader(res.Body, 64<<20)).Decode(&a)
 	}
 	switch {
+	case err != nil:
+		return a, fmt.Errorf("ask the running vmscloud: %w", err)
 	case a.NotFound:
 		return a, fmt.Errorf("%s: %w", a.Error, identity.ErrNotFound)
 	case a.Error != "":
 		return a, errors.New(a.Error)
 	}
 	return a, nil
-}
-
-func (c *adminClient) CreateToken(t model.Token) (model.Token, string, error) {
-	a, err := c.do(adminRequest{Do: "create", Token: t})
-	return a.Token, a.Secret, err
-}
-
-func (c *adminClient) RevokeToken(id string) (model.Token, error) {
-	a, err := c.do(adminRequest{Do: "revoke", ID: id})
-	return a.Token, err
-}
-
-func (c *adminClient) Tokens() ([]model.Token, error) {
-	a, err := c.do(adminRequest{Do: "tokens"})
-	return a.Tokens, err
-}
-
-func (c *adminClient) Accounts() ([]model.Account, error) {
-	a, err := c.do(adminRequest{Do: "accounts"})
-	return a.Accounts, err
-}
-
-func (c *adminClient) Users(account string) ([]model.User, error) {
-	a, err := c.do(adminRequest{Do: "users", ID: account})
-	return a.Users, err
-}
-
-func (c *adminClient) ChangeUser(verb, email, what string) (string, error) {
-	a, err := c.do(adminRequest{Do: "user-" + verb, ID: email, What: what})
-	return a.Secret, err
-}
-
-func (c *adminClient) Close() error {
-	c.http.CloseIdleConnections()
-	return nil
 }

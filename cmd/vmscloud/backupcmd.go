@@ -81,9 +81,9 @@ func (c backupCmd) Run() (err error) {
 // write asks the running vmscloud if there is one, else it opens the files.
 func (c backupCmd) write(w io.Writer) error {
 	if a := dialAdmin(filepath.Join(c.Data, adminSocket)); a != nil {
-		defer func() { _ = a.Close() }()
-		a.http.Timeout = 0
-		res, err := a.http.Post("http://vmscloud/backup", "", nil)
+		defer a.CloseIdleConnections()
+		a.Timeout = 0
+		res, err := a.Post("http://vmscloud/backup", "", nil)
 		if err != nil {
 			return fmt.Errorf("ask the running vmscloud: %w", err)
 		}

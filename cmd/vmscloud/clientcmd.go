@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -27,45 +26,40 @@ type clientCreateCmd struct {
 	Quiet    bool     `help:"Print only the id and, on a second line, the secret." short:"q"`
 }
 
-func (c clientCreateCmd) Run() (err error) {
-	ids, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	account, err := pickAccount(ids, c.storeFlag, c.Account)
-	if err != nil {
-		return err
-	}
-	for i, scope := range c.Scope {
-		if !strings.Contains(scope, ".") {
-			c.Scope[i] = "vms." + scope
+func (c clientCreateCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		account, err := c.pickAccount(ask, c.Account)
+		if err != nil {
+			return err
 		}
-	}
-	t, err := oauth.NewClient(account.ID, c.Name, c.Redirect, c.Scope, c.Public)
-	if err != nil {
-		return err
-	}
-	t, secret, err := ids.CreateToken(t)
-	if err != nil {
-		return err
-	}
-	if c.Public {
-		secret = ""
-	}
-	switch {
-	case c.Quiet && c.Public:
-		fmt.Println(t.ID)
-	case c.Quiet:
-		fmt.Printf("%s\n%s\n", t.ID, secret)
-	case c.Public:
-		fmt.Printf("Client %s (%s) for the account %s. It has no secret and signs in with PKCE.\n", t.ID,
-			printable(t.Name), account.ID)
-	default:
-		fmt.Printf("Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n", t.ID,
-			printable(t.Name), account.ID, secret)
-	}
-	return nil
+		for i, scope := range c.Scope {
+			if !strings.Contains(scope, ".") {
+				c.Scope[i] = "vms." + scope
+			}
+		}
+		t, err := oauth.NewClient(account.ID, c.Name, c.Redirect, c.Scope, c.Public)
+		if err != nil {
+			return err
+		}
+		a, err := ask(adminRequest{Do: "create", Token: t})
+		if err != nil {
+			return err
+		}
+		t = a.Token
+		switch {
+		case c.Quiet && c.Public:
+			fmt.Println(t.ID)
+		case c.Quiet:
+			fmt.Printf("%s\n%s\n", t.ID, a.Secret)
+		case c.Public:
+			fmt.Printf("Client %s (%s) for the account %s. It has no secret and signs in with PKCE.\n", t.ID,
+				printable(t.Name), account.ID)
+		default:
+			fmt.Printf("Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n", t.ID,
+				printable(t.Name), account.ID, a.Secret)
+		}
+		return nil
+	})
 }
 
 type clientListCmd struct {
@@ -85,29 +79,26 @@ type clientShown struct {
 	State     string    `json:"state"`
 }
 
-func (c clientListCmd) Run() (err error) {
-	ids, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	all, err := ids.Tokens()
-	if err != nil {
-		return err
-	}
-	var list []clientShown
-	for _, t := range all {
-		if oauth.IsClient(t) {
-			list = append(list, clientShown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created,
-				t.State(time.Now())})
+func (c clientListCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		a, err := ask(adminRequest{Do: "tokens"})
+		if err != nil {
+			return err
 		}
-	}
-	return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, REDIRECTS, SCOPES, CREATED, STATE", list,
-		func(x clientShown) []string {
-			return []string{x.ID, printable(x.Name), x.Account, printable(strings.Join(x.Redirects, ",")),
-				orAll(x.Scopes),
-				x.Created.Format(time.DateTime), x.State}
-		})
+		var list []clientShown
+		for _, t := range a.Tokens {
+			if oauth.IsClient(t) {
+				list = append(list, clientShown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created,
+					t.State(time.Now())})
+			}
+		}
+		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, REDIRECTS, SCOPES, CREATED, STATE", list,
+			func(x clientShown) []string {
+				return []string{x.ID, printable(x.Name), x.Account, printable(strings.Join(x.Redirects, ",")),
+					orAll(x.Scopes),
+					x.Created.Format(time.DateTime), x.State}
+			})
+	})
 }
 
 type clientDeleteCmd struct {
@@ -115,28 +106,25 @@ type clientDeleteCmd struct {
 	ID string `arg:"" help:"Id of the client, from the list."`
 }
 
-func (c clientDeleteCmd) Run() (err error) {
-	ids, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	all, err := ids.Tokens()
-	if err != nil {
-		return err
-	}
-	found := false
-	for _, t := range all {
-		if is := oauth.IsClient(t) && t.ID == c.ID; is || t.ClientID == c.ID {
-			found = found || is
-			if _, err := ids.RevokeToken(t.ID); err != nil {
-				return err
+func (c clientDeleteCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		a, err := ask(adminRequest{Do: "tokens"})
+		if err != nil {
+			return err
+		}
+		found := false
+		for _, t := range a.Tokens {
+			if is := oauth.IsClient(t) && t.ID == c.ID; is || t.ClientID == c.ID {
+				found = found || is
+				if _, err := ask(adminRequest{Do: "revoke", ID: t.ID}); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	if !found {
-		return fmt.Errorf("there is no client %q: list them with: vmscloud client list", c.ID)
-	}
-	fmt.Printf("Client %s is ended, with all that it got.\n", printable(c.ID))
-	return nil
+		if !found {
+			return fmt.Errorf("there is no client %q: list them with: vmscloud client list", c.ID)
+		}
+		fmt.Printf("Client %s is ended, with all that it got.\n", printable(c.ID))
+		return nil
+	})
 }

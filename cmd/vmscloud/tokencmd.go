@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,33 +20,6 @@ type tokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"End a token at once."`
 }
 
-// tokenStore is what the token and user commands need: the identity file, or a running vmscloud
-// that has it open.
-type tokenStore interface {
-	CreateToken(model.Token) (model.Token, string, error)
-	RevokeToken(id string) (model.Token, error)
-	Tokens() ([]model.Token, error)
-	Accounts() ([]model.Account, error)
-	Users(account string) ([]model.User, error)
-	ChangeUser(verb, email, what string) (out string, err error)
-	Close() error
-}
-
-// openTokens asks the running vmscloud if there is one, else it opens what that keeps.
-func openTokens(at storeFlag) (tokenStore, error) {
-	if _, err := os.Stat(filepath.Join(at.Data, identityFile)); at.Store == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, at.noAccount()
-	}
-	if c := dialAdmin(filepath.Join(at.Data, adminSocket)); c != nil {
-		return c, nil
-	}
-	s, err := openIdentity(at)
-	if err != nil {
-		return nil, err
-	}
-	return ownStore{s.ids, s}, nil
-}
-
 type tokenCreateCmd struct {
 	storeFlag
 	Kind    string        `help:"What will hold it: bridge or user; or key for an API key, which --require-api-key asks for and which opens nothing by itself." enum:"bridge,user,key" required:""`
@@ -60,68 +31,66 @@ type tokenCreateCmd struct {
 	Quiet   bool          `help:"Print only the token." short:"q"`
 }
 
-func (c tokenCreateCmd) Run() (err error) {
-	store, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	account, err := pickAccount(store, c.storeFlag, c.Account)
-	if err != nil {
-		return err
-	}
-	t := model.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera}
-	for _, scope := range c.Scope {
-		if scope == "read" || scope == "report" {
-			scope = "vms." + scope
-		}
-		t.Scopes = append(t.Scopes, scope)
-	}
-	if t.Name == "" {
-		t.Name = c.Kind
-	}
-	if c.Kind == oauth.PurposeKey {
-		t.Kind, t.Purpose = identity.KindUser, oauth.PurposeKey
-	}
-	if c.Expires < 0 {
-		return errors.New("--expires must not be negative")
-	}
-	if c.Expires > 0 {
-		t.Expires = time.Now().Add(c.Expires).UTC()
-	}
-	if t.Kind == identity.KindUser && t.Purpose == "" {
-		users, err := store.Users(account.ID)
+func (c tokenCreateCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		account, err := c.pickAccount(ask, c.Account)
 		if err != nil {
 			return err
 		}
-		if len(users) > 0 {
-			t.UserID = users[0].ID
+		t := model.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera}
+		for _, scope := range c.Scope {
+			if scope == "read" || scope == "report" {
+				scope = "vms." + scope
+			}
+			t.Scopes = append(t.Scopes, scope)
 		}
-	}
-	t, secret, err := store.CreateToken(t)
-	if err != nil {
-		return err
-	}
-	if c.Quiet {
-		fmt.Fprintln(secretOut(), secret)
+		if t.Name == "" {
+			t.Name = c.Kind
+		}
+		if c.Kind == oauth.PurposeKey {
+			t.Kind, t.Purpose = identity.KindUser, oauth.PurposeKey
+		}
+		if c.Expires < 0 {
+			return errors.New("--expires must not be negative")
+		}
+		if c.Expires > 0 {
+			t.Expires = time.Now().Add(c.Expires).UTC()
+		}
+		if t.Kind == identity.KindUser && t.Purpose == "" {
+			a, err := ask(adminRequest{Do: "users", ID: account.ID})
+			if err != nil {
+				return err
+			}
+			if len(a.Users) > 0 {
+				t.UserID = a.Users[0].ID
+			}
+		}
+		made, err := ask(adminRequest{Do: "create", Token: t})
+		if err != nil {
+			return err
+		}
+		if c.Quiet {
+			fmt.Fprintln(secretOut(), made.Secret)
+			return nil
+		}
+		fmt.Fprintf(secretOut(), "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n",
+			made.Token.ID, kindOf(made.Token), made.Token.Name, account.ID, made.Secret)
 		return nil
-	}
-	fmt.Fprintf(secretOut(), "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID,
-		kindOf(t), t.Name, account.ID, secret)
-	return nil
+	})
 }
 
 // kindOf is what a token is, in the words of the list.
 func kindOf(t model.Token) string { return cmp.Or(t.Purpose, string(t.Kind)) }
 
 // pickAccount is the account of that id, or the only one.
-func pickAccount(store tokenStore, at storeFlag, id string) (model.Account, error) {
-	all, err := store.Accounts()
+func (f storeFlag) pickAccount(ask asker, id string) (model.Account, error) {
+	a, err := ask(adminRequest{Do: "accounts"})
+	all := a.Accounts
 	if err != nil {
 		return model.Account{}, err
 	}
 	if len(all) == 0 {
-		return model.Account{}, at.noAccount()
+		return model.Account{}, f.noAccount()
 	}
 	var ids []string
 	for _, a := range all {
@@ -154,26 +123,23 @@ type tokenShown struct {
 	State   string    `json:"state"`
 }
 
-func (c tokenListCmd) Run() (err error) {
-	store, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	all, err := store.Tokens()
-	if err != nil {
-		return err
-	}
-	shown := make([]tokenShown, len(all))
-	for i, t := range all {
-		shown[i] = tokenShown{t.ID, kindOf(t), t.Name, t.AccountID, t.Cameras, scopesOf(t), t.Created, t.Expires,
-			t.State(time.Now())}
-	}
-	return cli.List(os.Stdout, c.JSON, "ID, KIND, NAME, ACCOUNT, CAMERAS, SCOPES, CREATED, STATE", shown,
-		func(t tokenShown) []string {
-			return []string{t.ID, t.Kind, printable(t.Name), t.Account, orAll(t.Cameras), t.Scopes,
-				t.Created.Format(time.DateTime), t.State}
-		})
+func (c tokenListCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		a, err := ask(adminRequest{Do: "tokens"})
+		if err != nil {
+			return err
+		}
+		shown := make([]tokenShown, len(a.Tokens))
+		for i, t := range a.Tokens {
+			shown[i] = tokenShown{t.ID, kindOf(t), t.Name, t.AccountID, t.Cameras, scopesOf(t), t.Created, t.Expires,
+				t.State(time.Now())}
+		}
+		return cli.List(os.Stdout, c.JSON, "ID, KIND, NAME, ACCOUNT, CAMERAS, SCOPES, CREATED, STATE", shown,
+			func(t tokenShown) []string {
+				return []string{t.ID, t.Kind, printable(t.Name), t.Account, orAll(t.Cameras), t.Scopes,
+					t.Created.Format(time.DateTime), t.State}
+			})
+	})
 }
 
 // scopesOf is what a token may do; a key or a client does nothing by itself.
@@ -196,19 +162,16 @@ type tokenRevokeCmd struct {
 	ID string `arg:"" help:"Id of the token, from the list."`
 }
 
-func (c tokenRevokeCmd) Run() (err error) {
-	store, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	t, err := store.RevokeToken(c.ID)
-	if errors.Is(err, identity.ErrNotFound) {
-		return fmt.Errorf("there is no token %q; see: vmscloud token list %s", c.ID, c.flags())
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Printf("Token %s (%s) is revoked.\n", t.ID, printable(t.Name))
-	return nil
+func (c tokenRevokeCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		a, err := ask(adminRequest{Do: "revoke", ID: c.ID})
+		if errors.Is(err, identity.ErrNotFound) {
+			return fmt.Errorf("there is no token %q; see: vmscloud token list %s", c.ID, c.flags())
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Printf("Token %s (%s) is revoked.\n", a.Token.ID, printable(a.Token.Name))
+		return nil
+	})
 }

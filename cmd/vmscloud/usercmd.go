@@ -39,22 +39,19 @@ type userLinkCmd struct {
 	Quiet bool   `help:"Print only the token." short:"q"`
 }
 
-func (c userLinkCmd) Run() (err error) {
-	ids, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	token, err := ids.ChangeUser("link", c.Email, "")
-	if err != nil {
-		return err
-	}
-	if c.Quiet {
-		fmt.Fprintln(secretOut(), token)
+func (c userLinkCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		a, err := ask(adminRequest{Do: "user-link", ID: c.Email})
+		if err != nil {
+			return err
+		}
+		if c.Quiet {
+			fmt.Fprintln(secretOut(), a.Secret)
+			return nil
+		}
+		fmt.Printf(setPassword, c.Email, passwordHours, a.Secret, c.flags())
 		return nil
-	}
-	fmt.Printf(setPassword, c.Email, passwordHours, token, c.flags())
-	return nil
+	})
 }
 
 type userSetCmd struct {
@@ -63,17 +60,14 @@ type userSetCmd struct {
 	verb  string
 }
 
-func (c userSetCmd) Run() (err error) {
-	ids, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	if _, err := ids.ChangeUser(c.verb, c.Email, ""); err != nil {
-		return err
-	}
-	fmt.Printf("Done: %s %s.\n", c.verb, printable(c.Email))
-	return nil
+func (c userSetCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		if _, err := ask(adminRequest{Do: "user-" + c.verb, ID: c.Email}); err != nil {
+			return err
+		}
+		fmt.Printf("Done: %s %s.\n", c.verb, printable(c.Email))
+		return nil
+	})
 }
 
 type userListCmd struct {
@@ -82,27 +76,25 @@ type userListCmd struct {
 	Account string `help:"Id of the account, if there are several." placeholder:"ID"`
 }
 
-func (c userListCmd) Run() (err error) {
-	ids, err := openTokens(c.storeFlag)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	account, err := pickAccount(ids, c.storeFlag, c.Account)
-	if err != nil {
-		return err
-	}
-	users, err := ids.Users(account.ID)
-	if err != nil {
-		return err
-	}
-	shown := make([]userShown, len(users))
-	for i, u := range users {
-		shown[i] = userShown{u.ID, u.Email, strings.TrimSpace(u.FirstName + " " + u.LastName), roleOf(u), stateOf(u),
-			u.LastLogin}
-	}
-	return cli.List(os.Stdout, c.JSON, "ID, ADDRESS, NAME, ROLE, STATE, LAST LOGIN", shown, func(u userShown) []string {
-		return []string{u.ID, printable(u.Address), printable(u.Name), u.Role, u.State, u.LastLogin}
+func (c userListCmd) Run() error {
+	return c.admin(func(ask asker) error {
+		account, err := c.pickAccount(ask, c.Account)
+		if err != nil {
+			return err
+		}
+		a, err := ask(adminRequest{Do: "users", ID: account.ID})
+		if err != nil {
+			return err
+		}
+		shown := make([]userShown, len(a.Users))
+		for i, u := range a.Users {
+			shown[i] = userShown{u.ID, u.Email, strings.TrimSpace(u.FirstName + " " + u.LastName), roleOf(u),
+				stateOf(u), u.LastLogin}
+		}
+		return cli.List(os.Stdout, c.JSON, "ID, ADDRESS, NAME, ROLE, STATE, LAST LOGIN", shown,
+			func(u userShown) []string {
+				return []string{u.ID, printable(u.Address), printable(u.Name), u.Role, u.State, u.LastLogin}
+			})
 	})
 }
 
@@ -194,17 +186,4 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 		return errors.Join(err, tx.PutUser(u), tx.Record(entry))
 	})
 	return out, err
-}
-
-// ownStore is accounts and people as the commands use them while no vmscloud runs.
-type ownStore struct {
-	*store.Store
-	state *state
-}
-
-// Close ends the state.
-func (f ownStore) Close() error { return f.state.close() }
-
-func (f ownStore) ChangeUser(verb, email, what string) (string, error) {
-	return changeUser(f.Store, verb, email, what)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -42,25 +41,22 @@ func listed[T any](text string, asJSON bool, heading string, row func(T) []strin
 }
 
 // listOrEnd prints what a user has of a kind, or ends one of them.
-func listOrEnd(at storeFlag, email, list, end, what string, show func(string) error) (err error) {
-	ids, err := openTokens(at)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	verb := list
-	if what != "" {
-		verb = end
-	}
-	out, err := ids.ChangeUser(verb, email, what)
-	if err != nil {
-		return err
-	}
-	if what != "" {
-		fmt.Printf("Done: %s %s %s.\n", verb, printable(what), printable(email))
-		return nil
-	}
-	return show(out)
+func listOrEnd(at storeFlag, email, list, end, what string, show func(string) error) error {
+	return at.admin(func(ask asker) error {
+		verb := list
+		if what != "" {
+			verb = end
+		}
+		a, err := ask(adminRequest{Do: "user-" + verb, ID: email, What: what})
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			fmt.Printf("Done: %s %s %s.\n", verb, printable(what), printable(email))
+			return nil
+		}
+		return show(a.Secret)
+	})
 }
 
 // deviceShown is a trusted device in a list, without what tells it.
