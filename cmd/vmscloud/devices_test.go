@@ -51,6 +51,15 @@ func TestCamerasAreChosenAndDescribed(t *testing.T) {
 	token := c.bearer("asu@a.org")
 	code, body := c.api(token, "PATCH", "/api/v3.0/cameras/yard", `{"name":"Car park","notes":"behind the Shed","tags":["Outside","cars","cars"]}`)
 	require.Equal(t, 204, code, body)
+	code, body = c.api(token, "PATCH", "/api/v3.0/cameras/roof", `{"tags":["cars"]}`)
+	require.Equal(t, 204, code, body)
+	for query, want := range map[string]string{"": `{"name":"cars"},{"name":"Outside"}`, "sort=-name": `{"name":"Outside"},` +
+		`{"name":"cars"}`, "name__contains=SIDE": `{"name":"Outside"}`} {
+		code, body := c.api(token, "GET", "/api/v3.0/tags?"+query, "")
+		require.Equal(t, 200, code, body)
+		require.Contains(t, body, `"results":[`+want+`]`, query)
+	}
+	require.Empty(t, c.list(c.bearer("asu@b.org"), "tags"), "of cameras that one sees")
 	for query, want := range map[string]string{
 		"":                                      "cam-a cellar roof yard",
 		"id__in=yard,cam-a,nobody":              "cam-a yard",

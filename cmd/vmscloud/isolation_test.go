@@ -223,16 +223,13 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 			{"GET", "accounts/self", "", 200, 200}},
 		"feeds": {{"GET", "feeds", "", 200, 200},
 			{"GET", "feeds?deviceId=cam-a", "", 404, 404}},
-		"alerts": {{"GET", "alerts?actorId__in=cam-a", "", 200, 200}},
-		"layouts": {{"GET", "layouts?include=rotation&name__contains=x", "", 200,
-			200}},
-		"locations":     {{"GET", "locations?q=x", "", 200, 200}},
-		"speakers":      {{"GET", "speakers?include=status", "", 200, 200}},
-		"switches":      {{"GET", "switches", "", 200, 200}},
-		"multiCameras":  {{"GET", "multiCameras?bridgeId__in=bridge-a", "", 200, 200}},
-		"alertTypes":    {{"GET", "alertTypes", "", 200, 200}},
-		"notifications": {{"GET", "notifications?actorId=cam-a", "", 200, 200}},
-		"users/self":    {{"GET", "users/self", "", 200, 200}},
+		"tags":                  {{"GET", "tags?name__contains=a", "", 200, 200}},
+		"languages":             {{"GET", "languages", "", 200, 200}},
+		"cameras/{id}/io/ports": {{"GET", "cameras/cam-a/io/ports", "", 404, 404}},
+		"devices/{id}/io/ports": {{"GET", "devices/cam-a/io/ports", "", 404, 404},
+			{"GET", "devices/bridge-a/io/ports", "", 404, 404}},
+		"users/self":                {{"GET", "users/self", "", 200, 200}},
+		"users/self/trustedClients": {{"GET", "users/self/trustedClients", "", 200, 200}},
 		// Ids are an account's own (TestTwoAccountsWithTheSameIDs), and nothing names another
 		// account.
 		"bridges:register":   {{"POST", "bridges:register", `{"id":"bridge-a","name":"x","cameras":[],"accountId":"` + a + `"}`, 400, 400}, {"POST", "bridges:register?accountId=" + a, `{"id":"bridge-a","name":"x","cameras":[]}`, 400, 400}},
@@ -249,6 +246,13 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"bridges:tunnel": {{"GET", "bridges:tunnel?bridgeId=bridge-a", "", 409, 409},
 			{"GET", "bridges:tunnel?bridgeId=nobody-s", "", 409, 409}},
 		"authorizationTokens": {{"POST", "authorizationTokens", `{"type":"reseller","targetType":"account","targetId":"` + a + `"}`, 404, 403}},
+	}
+	for _, kind := range []string{"alertActionRules", "alertActions", "alertConditionRules", "alertTypes", "alerts",
+		"applications", "availableDevices", "deletedFiles", "downloads", "eventAlertConditionRules", "files", "jobs",
+		"layouts", "locations", "multiCameras", "notifications", "roleAssignments", "roles", "speakers",
+		"switches"} {
+		tries[kind] = []try{{"GET", kind + "?include=notes", "", 200, 200}}
+		tries[kind+"/{id}"] = []try{{"GET", kind + "/1", "", 404, 404}}
 	}
 	state := func() string {
 		out := ""

@@ -66,7 +66,9 @@ func TestLettersCodesAndEvents(t *testing.T) {
 		map[string]any{"token": token, "two_factor_authentication_code": code()})
 	require.Equal(t, 200, status)
 	key = sessionOf(t, res)
-
+	status, out, _ = ask(t, "POST", p.base+"/oauth2/token", key, map[string]any{"grant_type": "cookie"})
+	require.Equal(t, 200, status, "%v", out)
+	own, _ := out["access_token"].(string)
 	status, made, _ := ask(t, "PUT", p.base+"/g/user", key,
 		map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
 	require.Equal(t, 200, status)
@@ -75,13 +77,10 @@ func TestLettersCodesAndEvents(t *testing.T) {
 	require.Equal(t, "Set your password", link.Subject)
 
 	// The events are there for whoever lists them.
-	list := func(actor, id, typ string) string {
-		q := url.Values{"actor": {actor + ":" + id}, "type__in": {typ},
-			"startTimestamp__lte": {time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")},
-			"startTimestamp__gte": {time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")}}
-		r, err := http.NewRequest("GET", p.base+"/api/v3.0/events?"+q.Encode(), nil)
+	read := func(token, path string) string {
+		r, err := http.NewRequest("GET", p.base+"/api/v3.0/"+path, nil)
 		require.NoError(t, err)
-		r.Header.Set("Authorization", "Bearer "+bearer)
+		r.Header.Set("Authorization", "Bearer "+token)
 		res, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
 		defer res.Body.Close()
@@ -89,6 +88,13 @@ func TestLettersCodesAndEvents(t *testing.T) {
 		require.NoError(t, err)
 		return string(raw)
 	}
+	list := func(actor, id, typ string) string {
+		q := url.Values{"actor": {actor + ":" + id}, "type__in": {typ},
+			"startTimestamp__lte": {time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")},
+			"startTimestamp__gte": {time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")}}
+		return read(bearer, "events?"+q.Encode())
+	}
+	require.Contains(t, read(own, "users/self/trustedClients"), `"description":"Go-http-client/1.1"`)
 	id, _ := made["id"].(string)
 	require.Eventually(t, func() bool { return strings.Contains(list("user", id, "vms.userCreationEvent.v1"), id+"-") },
 		time.Minute, 50*time.Millisecond,

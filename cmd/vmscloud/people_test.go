@@ -86,7 +86,12 @@ func TestFeedsAndEmptyLists(t *testing.T) {
 		{"id":"cam-a-preview","type":"preview","deviceId":"cam-a","mediaType":"image","hlsUrl":null,"webRtcUrl":null}],"nextPageToken":"","prevPageToken":"","totalSize":2}`, body)
 	require.Equal(t, []string{"cam-a-preview"}, c.list(token, "feeds?type=preview"))
 	for _, path := range []string{"alerts?timestamp__gte=2026-01-01T00:00:00.000Z&actorId__in=cam-a",
-		"alertTypes?language=en", "notifications?read=false"} {
+		"alertTypes?language=en", "notifications?read=false", "roles?include=permissions,notes,assignable,userCount",
+		"roleAssignments?roleId__in=x", "users/self/trustedClients?include=device",
+		"jobs?userId=u&type=main&state=success", "files?directory=/&sort=-createTimestamp", "downloads?tags__any=x",
+		"alertActions", "alertActionRules?pageSize=1000", "eventAlertConditionRules?enabled=true",
+		"availableDevices?deviceType__in=camera&state__in=addable", "devices/bridge-a/io/ports",
+		"cameras/cam-a/io/ports?include=status", "devices/cam-a/io/ports"} {
 		code, body := c.api(token, "GET", "/api/v3.0/"+path, "")
 		require.Equal(t, 200, code, body)
 		require.JSONEq(t, `{"results":[],"nextPageToken":"","prevPageToken":"","totalSize":0}`, body)
@@ -94,5 +99,14 @@ func TestFeedsAndEmptyLists(t *testing.T) {
 		code, body = c.api(token, "GET", "/api/v3.0/"+name+"?zebra=1", "")
 		require.Equal(t, 400, code)
 		require.Contains(t, body, "known here: ")
+		if code, body = c.api(token, "GET", "/api/v3.0/"+name+"/one", ""); !strings.Contains(name, "/") {
+			require.Contains(t, body, `"resource":"`+name+`","ids":["one"]`, "there is none, and the path is known")
+		}
+		require.Equal(t, 404, code)
 	}
+	code, _ = c.api(token, "POST", "/api/v3.0/roles", `{"name":"x"}`)
+	require.Equal(t, 405, code, "no roles are made here")
+	code, body = c.api(token, "GET", "/api/v3.0/languages?pageSize=1", "")
+	require.Equal(t, 200, code, body)
+	require.Contains(t, body, `"results":[{"tag":"en","name":"English"}]`)
 }

@@ -61,35 +61,3 @@ func (s *Server) listFeeds(c *call) error {
 	}
 	return c.ok(page)
 }
-
-// What the interface lists and nobody makes here, with the arguments that it has for them. They are
-// checked, and find nothing.
-var (
-	alertArgs = []string{"language", "creatorId", "timestamp__lte", "timestamp__gte", "alertType__in", "actorId__in",
-		"actorType",
-		"actorAccountId", "ruleId", "eventId", "locationId__in", "priority__gte", "priority__lte", "sort"}
-	alertTypeArgs    = []string{"language"}
-	notificationArgs = []string{"language", "timestamp__lte", "timestamp__gte", "alertId", "alertType", "actorId",
-		"actorType",
-		"actorAccountId", "category", "userId", "read", "status", "sort"}
-	layoutArgs = []string{"name", "name__in", "name__contains", "id__in", "layoutPanes.cameras.bridgeId", "q",
-		"qRelevance__gte", "sort"}
-	locationArgs = []string{"parentId", "parentId__ne", "parentId__in", "name", "name__ne", "name__in",
-		"name__contains", "q", "qRelevance__gte", "sort"}
-	speakerArgs     = append(slices.Clone(deviceArgs), "bridgeId__in")
-	switchArgs      = []string{"id__in", "id__contains", "name__contains"}
-	multiCameraArgs = []string{"locationId__in", "bridgeId__in", "q", "qRelevance__gte", "status__in", "status__ne",
-		"sort"}
-)
-
-// nothing serves an empty list of a kind.
-func (s *Server) nothing(kind string, known []string) func(*call) error {
-	return func(c *call) error {
-		a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, known)...)
-		page, _, err := pageOf(s, c, a, kind, []struct{}{})
-		if err != nil {
-			return err
-		}
-		return c.ok(page)
-	}
-}

@@ -35,7 +35,7 @@ type operation struct {
 func paged(more ...string) []string { return slices.Concat(pageArgs, more) }
 
 // operations are those of all paths, below v3. Which of them a server has depends on its Options.
-var operations = map[string]operation{
+var operations = withEmptyLists(map[string]operation{
 	"GET events":      {about: "Events of actors, by time and type", args: listParams, answer: vms.EventPage{}},
 	"POST events":     {about: "Report an event", body: vms.Event{}, code: http.StatusCreated, answer: vms.Event{}},
 	"GET events/{id}": {about: "One event", args: []string{"include"}, answer: vms.Event{}},
@@ -75,22 +75,18 @@ var operations = map[string]operation{
 	"GET users": {about: "The users of the account", args: paged(userArgs...),
 		answer: vms.PageOf[vms.User]{}},
 	"GET users/{id}": {about: "One user", args: []string{"include"}, answer: vms.User{}},
+	"GET users/self/trustedClients": {about: "Where the token's user signs in without a code", args: pageArgs,
+		answer: vms.PageOf[vms.TrustedClient]{}},
 	"GET accounts": {about: "The accounts that may be read", args: paged(accountArgs...),
 		answer: vms.PageOf[vms.Account]{}},
 	"GET accounts/{id}": {about: "One account, or self", args: []string{"include"}, answer: vms.Account{}},
 	"GET feeds": {about: "The image feeds of cameras", args: paged("deviceId", "deviceId__in", "type"),
 		answer: vms.PageOf[vms.Feed]{}},
-	"GET alerts": {about: "An empty list", args: paged(alertArgs...), answer: vms.PageOf[struct{}]{}},
-	"GET alertTypes": {about: "An empty list", args: paged(alertTypeArgs...),
-		answer: vms.PageOf[struct{}]{}},
-	"GET notifications": {about: "An empty list", args: paged(notificationArgs...),
-		answer: vms.PageOf[struct{}]{}},
-	"GET layouts":   {about: "An empty list", args: paged(layoutArgs...), answer: vms.PageOf[struct{}]{}},
-	"GET locations": {about: "An empty list", args: paged(locationArgs...), answer: vms.PageOf[struct{}]{}},
-	"GET speakers":  {about: "An empty list", args: paged(speakerArgs...), answer: vms.PageOf[struct{}]{}},
-	"GET switches":  {about: "An empty list", args: paged(switchArgs...), answer: vms.PageOf[struct{}]{}},
-	"GET multiCameras": {about: "An empty list", args: paged(multiCameraArgs...),
-		answer: vms.PageOf[struct{}]{}},
+	"GET tags": {about: "The tags of cameras", args: paged(tagArgs...), answer: vms.PageOf[named]{}},
+	"GET languages": {about: "The languages of the catalogue of event types", args: pageArgs,
+		answer: vms.PageOf[named]{}},
+	"GET cameras/{id}/io/ports": {about: "An empty list", args: pageArgs, answer: vms.PageOf[struct{}]{}},
+	"GET devices/{id}/io/ports": {about: "An empty list", args: pageArgs, answer: vms.PageOf[struct{}]{}},
 	"GET eventSubscriptions": {about: "The subscriptions of this token",
 		args:   []string{"pageToken", "pageSize", "include"},
 		answer: vms.PageOf[subscription]{}},
@@ -115,7 +111,7 @@ var operations = map[string]operation{
 	"POST bridges:leave": {about: "A bridge stops", args: []string{"bridgeId"}, code: http.StatusNoContent},
 	"GET bridges:tunnel": {about: "A bridge opens its tunnel, a WebSocket", args: []string{"bridgeId"},
 		code: http.StatusSwitchingProtocols},
-}
+})
 
 // openAPI serves the document of what this server has, to anybody.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {

@@ -19,6 +19,9 @@ type Directory interface {
 	People(p identity.Principal) (list []vms.User, may bool, err error)
 	// Person is a user whom a principal may see, ok false if there is none.
 	Person(p identity.Principal, id string) (u vms.User, ok bool, err error)
+	// TrustedClients are the devices at which the user whom a principal stands for signs in without
+	// a code; of a principal that stands for none, none.
+	TrustedClients(p identity.Principal) ([]vms.TrustedClient, error)
 	// AccountsOf are the accounts that a principal may read.
 	AccountsOf(p identity.Principal) ([]vms.Account, error)
 }
@@ -167,6 +170,20 @@ func showUser(u *vms.User, include []string) {
 			drop()
 		}
 	}
+}
+
+// listTrustedClients is GET /users/self/trustedClients.
+func (s *Server) listTrustedClients(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, pageArgs...)
+	all, err := s.opts.Directory.TrustedClients(c.principal)
+	if err != nil {
+		return err
+	}
+	page, _, err := pageOf(s, c, a, "trustedClients", all)
+	if err != nil {
+		return err
+	}
+	return c.ok(page)
 }
 
 // accountSelf stands for the account that the token acts in.

@@ -233,18 +233,16 @@ func (s *Server) routes() {
 	if s.opts.Directory != nil {
 		s.route(v3+"users", methods{http.MethodGet: {s.listUsers, read}})
 		s.route(v3+"users/{id}", methods{http.MethodGet: {s.getUser, read}})
+		s.route(v3+"users/self/trustedClients", methods{http.MethodGet: {s.listTrustedClients, read}})
 		s.route(v3+"accounts", methods{http.MethodGet: {s.listAccounts, read}})
 		s.route(v3+"accounts/{id}", methods{http.MethodGet: {s.getAccount, read}})
 	}
 	s.route(v3+"feeds", methods{http.MethodGet: {s.listFeeds, read}})
-	s.route(v3+"alerts", methods{http.MethodGet: {s.nothing("alerts", alertArgs), read}})
-	s.route(v3+"alertTypes", methods{http.MethodGet: {s.nothing("alertTypes", alertTypeArgs), read}})
-	s.route(v3+"notifications", methods{http.MethodGet: {s.nothing("notifications", notificationArgs), read}})
-	for kind, known := range map[string][]string{"layouts": layoutArgs, "locations": locationArgs,
-		"speakers": speakerArgs, "switches": switchArgs,
-		"multiCameras": multiCameraArgs} {
-		s.route(v3+kind, methods{http.MethodGet: {s.nothing(kind, known), read}})
-	}
+	s.route(v3+"tags", methods{http.MethodGet: {s.listTags, read}})
+	s.route(v3+"languages", methods{http.MethodGet: {s.listLanguages, ""}})
+	s.route(v3+"cameras/{id}/io/ports", methods{http.MethodGet: {s.listPorts, read}})
+	s.route(v3+"devices/{id}/io/ports", methods{http.MethodGet: {s.listPorts, read}})
+	s.emptyRoutes()
 	if s.opts.Bridges != nil {
 		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})
 		if _, ok := s.opts.Events.(BatchStore); ok {

@@ -94,6 +94,14 @@ type UserPermissions struct {
 	ViewContract                bool `json:"viewContract"`
 }
 
+// TrustedClient is a device at which a user signs in without a code. Its address is not kept.
+type TrustedClient struct {
+	ID          string `json:"id"`
+	LastLogin   Time   `json:"lastLogin"`
+	IP          string `json:"ip"`
+	Description string `json:"description"`
+}
+
 // Account is one record of the list of accounts. What is behind Status is there only if it was
 // asked for.
 type Account struct {

@@ -156,6 +156,24 @@ func (s *Store) Person(p identity.Principal, id string) (out vms.User, ok bool, 
 	return out, ok, err
 }
 
+// TrustedClients are the devices at which the user whom a principal stands for signs in without a
+// code, oldest first.
+func (s *Store) TrustedClients(p identity.Principal) (list []vms.TrustedClient, err error) {
+	err = s.View(func(tx *Tx) error {
+		list = nil
+		c, _, err := tx.caller(p)
+		for _, d := range c.user.Inner.Devices {
+			used := d.Used
+			if used.IsZero() {
+				used = d.Since
+			}
+			list = append(list, vms.TrustedClient{ID: d.ID(), LastLogin: vms.At(used), Description: d.Name})
+		}
+		return err
+	})
+	return list, err
+}
+
 // AccountsOf are the accounts that a principal may read: its own, and those below it that the rules
 // let it read. A principal that stands for no user reads the one that it acts in.
 func (s *Store) AccountsOf(p identity.Principal) (list []vms.Account, err error) {
