@@ -166,6 +166,9 @@ func (w *watch) operation(n notification) (op Op, ok bool) {
 		op = Op{Kind: Rename, Path: who.path(int32(a[0]), who.text(a[1])), To: who.path(int32(a[2]), who.text(a[3]))}
 		return op, regular(op.Path) && w.ours(op.Path)
 	case unix.SYS_UNLINKAT:
+		if a[2]&unix.AT_REMOVEDIR != 0 {
+			return op, false // os.Remove tries it too, of a file that could not be removed
+		}
 		op = Op{Kind: Remove, Path: who.path(int32(a[0]), who.text(a[1]))}
 		return op, regular(op.Path) && w.ours(op.Path)
 	}

@@ -101,6 +101,27 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestAFailedRemoveIsNone: os.Remove tries the other way to remove something too.
+func TestAFailedRemoveIsNone(t *testing.T) {
+	dir := t.TempDir()
+	var err error
+	first := true
+	log := watchOrSkip(t, dir, func(_ int, o Op) int {
+		if o.Kind == Remove && first {
+			first = false
+			return int(syscall.EIO)
+		}
+		return 0
+	}, func(func(string)) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+		err = os.Remove(filepath.Join(dir, "file"))
+	})
+	require.Error(t, err)
+	for _, op := range log {
+		require.NotEqual(t, Remove, op.Kind, "the file is still there: %v", log)
+	}
+}
+
 // TestCrash: the usual way loses nothing at any operation, and each of its shortcuts is found out.
 func TestCrash(t *testing.T) {
 	for _, c := range []struct {
