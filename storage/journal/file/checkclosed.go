@@ -18,7 +18,7 @@ import (
 // It changes nothing. A newer form gives ErrNewer.
 func checkClosed(path string) (r Report, err error) {
 	r, err = checkAsItLies(path)
-	log := openRedo(path+LogSuffix, false)
+	log := readRedo(path + LogSuffix)
 	if err != nil || r.Clean() || log == nil {
 		return r, err
 	}

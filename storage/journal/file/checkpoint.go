@@ -303,12 +303,19 @@ func (f *File) leave(cause error) {
 }
 
 // findRedo finds the log that the file at path needs, and puts the file's meta pages back to its
-// last checkpoint; nil if the file stands alone. A log of another file, which was put into this
-// one's place, goes.
+// last checkpoint; nil if the file stands alone. Either is durable before the file is touched: what
+// can be read may not be on the device, and its state before may be one that needs the very pages
+// that are written next. A log of another file, which was put into this one's place, goes.
 func (f *File) findRedo() (*redo, error) {
-	r := openRedo(f.path+LogSuffix, true)
-	if r == nil {
-		return nil, nil
+	r, err := openRedo(f.path+LogSuffix, true)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil:
+		return nil, vfs.OS.SyncDir(filepath.Dir(f.path)) // one that was removed does not come back
+	case r.alone():
+		defer r.close()
+		return nil, r.confirm()
 	}
 	file, err := os.OpenFile(f.path, os.O_RDWR, 0)
 	if err != nil {
@@ -317,6 +324,10 @@ func (f *File) findRedo() (*redo, error) {
 	}
 	defer file.Close()
 	if r.mark.state.Fits(file) {
+		if err := r.confirm(); err != nil {
+			r.close()
+			return nil, err
+		}
 		for at, page := range r.mark.state.Metas() {
 			if _, err := file.WriteAt(page, at); err != nil {
 				r.close()

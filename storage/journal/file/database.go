@@ -34,7 +34,7 @@ func (f *File) openDB(lazy bool) error {
 		err = f.replay(r)
 	}
 	if err == nil && r == nil {
-		err = f.settleMeta()
+		err = guard.SettleMeta(f.db, f.file)
 	}
 	if err == nil {
 		err = f.load(f.db, lazy)
@@ -52,30 +52,6 @@ func (f *File) openDB(lazy bool) error {
 		}
 	}
 	return nil
-}
-
-// settleMeta makes durable which transaction is the file's last. After a flush of a meta page that
-// failed it may show one that the device lacks, and the pages of the one before would be used
-// again.
-func (f *File) settleMeta() error {
-	return guard.Run(func() error {
-		tx, err := f.db.Begin(false)
-		if err != nil {
-			return err
-		}
-		page := make([]byte, f.db.Info().PageSize)
-		at := int64(tx.ID()%2) * int64(len(page))
-		if err := tx.Rollback(); err != nil {
-			return err
-		}
-		if _, err := f.file.ReadAt(page, at); err != nil {
-			return err
-		}
-		if _, err := f.file.WriteAt(page, at); err != nil { // all of it: half a sector might be torn
-			return err
-		}
-		return f.db.Sync()
-	})
 }
 
 func (f *File) boltOptions() *bolt.Options {

@@ -33,6 +33,56 @@ func TestFaultThenCrash(t *testing.T) {
 	for _, seed := range []uint64{1795446819, 1795447518} {
 		faultThenCrash(t, seed)
 	}
+	// A mark is read whose flush failed, and the file is changed as if the device had it: the state
+	// that it has is written over, or a log that was taken away comes back.
+	for _, seed := range []uint64{1795447001, 1795447111, 1795447531, 1795447845, 1795447937} {
+		faultThenCrash(t, seed)
+	}
+}
+
+// TestALogThatWasTakenAwayStaysAway: the flush of a new log's first mark fails, so the log is
+// removed again, and the file is changed without one. A power cut brings the name back, with its
+// mark.
+func TestALogThatWasTakenAwayStaysAway(t *testing.T) {
+	for seed := range uint64(12) {
+		dir := sample.Folder(t)
+		path, last := filepath.Join(dir, "journal.db"), 1+int(seed%3)
+		var opened atomic.Bool
+		var errs []error
+		log, err := witness.Watch(dir, func(_ int, op witness.Op) int {
+			if !opened.Load() && filepath.Base(op.Path) == "journal.db.log" &&
+				(op.Kind == witness.Sync || op.Kind == witness.Write && op.Offset == 0) {
+				return int(syscall.EIO)
+			}
+			return 0
+		}, func(func(string)) {
+			f, err := file.Open(path, late)
+			errs = append(errs, err, f.Close())
+			opened.Store(true)
+			f, err = file.Open(path, file.Options{MaxBytes: 40 << 20}) // there is no log
+			for n := 1; n <= last && err == nil; n++ {
+				err = f.Do(func(tx *schema.Tx) error {
+					value := schema.SealOwned(append(fmt.Appendf(nil, "%d ", n), make([]byte, 3000)...))
+					return tx.Bucket(schema.Meta).Put([]byte("a"), value)
+				})
+			}
+			errs = append(errs, err)
+			t.Cleanup(func() { _ = f.Close() })
+		})
+		if errors.Is(err, witness.ErrUnsupported) {
+			t.Skipf("%v: run outside of the sandbox, on Linux 5.19 or newer", err)
+		}
+		require.NoError(t, errors.Join(append(errs, err)...))
+		to := sample.Folder(t)
+		require.NoError(t, witness.Crash(log, dir, to, rand.New(rand.NewPCG(seed, 9))))
+		f, err := file.Open(filepath.Join(to, "journal.db"), file.Options{})
+		require.NoError(t, err)
+		require.Nil(t, f.Damage(), "seed %d", seed)
+		got, err := readRows(f)
+		require.NoError(t, err)
+		require.Equal(t, rowState{last}, got, "seed %d", seed)
+		require.NoError(t, f.Close())
+	}
 }
 
 const rows = 4
@@ -104,7 +154,7 @@ func faultThenCrash(t *testing.T, seed uint64) {
 	require.NoError(t, err, where)
 	require.Empty(t, wrong, where)
 	begin, end := int(from.Load())+rng.IntN(12), len(log)
-	cuts := []int{end - rng.IntN(4), end}
+	cuts := []int{max(end-rng.IntN(4), 0), end}
 	for k := begin; k <= min(begin+100, end); k += 1 + rng.IntN(40) {
 		cuts = append(cuts, k)
 	}

@@ -76,22 +76,29 @@ func createRedo(path string) (*redo, error) {
 	return &redo{path: path, file: f, id: rand.Uint64(), at: halfBytes}, nil
 }
 
-// openRedo opens the log at path for its newest mark; nil if there is none that could be read, or
-// it continues nothing.
-func openRedo(path string, write bool) *redo {
-	r := lastMark(path, write)
-	if r != nil && r.mark.pageSize == 0 {
+// readRedo opens the log at path for reading; nil if there is none that could be read, or it
+// continues nothing.
+func readRedo(path string) *redo {
+	r, err := openRedo(path, false)
+	if err != nil || r == nil {
+		return nil
+	}
+	if r.alone() {
 		r.close()
 		return nil
 	}
 	return r
 }
 
-// lastMark is openRedo for whatever the newest mark says.
-func lastMark(path string, write bool) *redo {
+// openRedo opens the log at path for its newest mark, whatever that says; nil if there is no log,
+// or none of which anything can be read.
+func openRedo(path string, write bool) (*redo, error) {
 	f, err := vfs.OS.Open(path, write)
-	if err != nil {
-		return nil
+	switch {
+	case errors.Is(err, os.ErrNotExist), boltfile.Unreadable(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
 	r := &redo{path: path, file: f}
 	for slot := range int64(2) {
@@ -106,11 +113,13 @@ func lastMark(path string, write bool) *redo {
 	}
 	if r.mark.turn == 0 {
 		_ = f.Close()
-		return nil
+		return nil, nil
 	}
-	r.epoch = r.mark.epoch
-	return r
+	return r, nil
 }
+
+// alone says that the file is whole without the log.
+func (r *redo) alone() bool { return r.mark.pageSize == 0 }
 
 func parseMark(b []byte) (id uint64, m mark, ok bool) {
 	sum := len(b) - 4
@@ -126,12 +135,20 @@ func parseMark(b []byte) (id uint64, m mark, ok bool) {
 // setMark notes, durably, that a state of the database file is on the device, and that the records
 // from an epoch on continue it.
 func (r *redo) setMark(s boltfile.State, pageSize int, epoch uint64) error {
-	m := mark{turn: r.mark.turn + 1, epoch: epoch, pageSize: uint32(pageSize), state: s}
+	return r.writeMark(mark{turn: r.mark.turn + 1, epoch: epoch, pageSize: uint32(pageSize), state: s})
+}
+
+// confirm makes the newest mark durable. It was read, but if its flush failed, or its writer was
+// killed, the device may have the one before, and until it has this one nothing that the one before
+// needs may be written over.
+func (r *redo) confirm() error { return r.writeMark(r.mark) }
+
+func (r *redo) writeMark(m mark) error {
 	b := make([]byte, 0, markBytes)
 	b = be.AppendUint64(append(b, markMagic...), r.id)
 	b = be.AppendUint64(be.AppendUint64(b, m.turn), m.epoch)
-	b = be.AppendUint32(be.AppendUint32(b, m.pageSize), s.Root)
-	b = append(b, s.Page[:]...)
+	b = be.AppendUint32(be.AppendUint32(b, m.pageSize), m.state.Root)
+	b = append(b, m.state.Page[:]...)
 	b = be.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	if _, err := r.file.WriteAt(b, int64(m.turn%2)*slotBytes); err != nil {
 		return err
@@ -191,14 +208,14 @@ func (r *redo) sum(epoch uint64, at, prev int64, body []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, body)
 }
 
-// read gives each the records since the mark, in order; afterwards next is where others may follow.
-// damaged says that some of them cannot be read.
+// read gives each the records since the mark, in order; afterwards next is where others may follow,
+// in an epoch that none was ever written in: one that failed may be on the device, unseen. damaged
+// says that some of them cannot be read.
 func (r *redo) read(each func(body []byte) error) (n int, damaged bool, err error) {
 	first, second := r.half(r.mark.epoch), r.half(r.mark.epoch+1)
-	r.epoch = r.mark.epoch
-	later, _, damaged := r.scan(second, r.epoch+1, halfBytes)
+	r.epoch = r.mark.epoch + 1
+	later, _, damaged := r.scan(second, r.epoch, halfBytes)
 	if len(later) > 0 {
-		r.epoch++
 		first = first[:min(later[0].prev, halfBytes)]
 	}
 	list, end, gap := r.scan(first, r.mark.epoch, int64(len(first)))
@@ -260,11 +277,15 @@ func (r *redo) wipe() error { return r.setMark(boltfile.State{}, 0, 0) }
 
 // wipeRedo is wipe of the log at path, if there is one.
 func wipeRedo(path string) error {
-	if r := lastMark(path, true); r != nil {
+	r, err := openRedo(path, true)
+	if err != nil {
+		return err
+	}
+	if r != nil {
 		defer r.close()
 		return r.wipe()
 	}
-	return vfs.OS.SyncDir(filepath.Dir(path))
+	return vfs.OS.SyncDir(filepath.Dir(path)) // one that was removed does not come back
 }
 
 func (r *redo) close() { _ = r.file.Close() }

@@ -28,7 +28,7 @@ func renew(from, to string, now time.Time) (Account, error) {
 // be read of that, and of this a file is made once more, since they may contradict each other.
 func renewAll(from, to string, now time.Time) (Account, error) {
 	saved, err := renew(from, to, now)
-	r := openRedo(from+LogSuffix, false)
+	r := readRedo(from + LogSuffix)
 	if err != nil || r == nil {
 		return saved, err
 	}

@@ -117,9 +117,8 @@ func (f *File) store(db *bolt.DB, write func(*bolt.Tx) error, record func() []by
 	return err
 }
 
-// commitPages ends a transaction. It shows although there is an error where the last page that had
-// to be written was written in part; bbolt then takes pages for free that the one before needs, so
-// the next change begins with opening the file anew.
+// commitPages ends a transaction. shows is guard.Shows, after which the next change begins with
+// opening the file anew.
 func (f *File) commitPages(tx *bolt.Tx) (shows bool, err error) {
 	id, db := tx.ID(), tx.DB()
 	err = tx.Commit()
@@ -127,12 +126,7 @@ func (f *File) commitPages(tx *bolt.Tx) (shows bool, err error) {
 	if err == nil {
 		return true, nil
 	}
-	now, beginErr := db.Begin(false)
-	if beginErr != nil {
-		return false, err
-	}
-	defer func() { _ = now.Rollback() }()
-	if shows = now.ID() == id; shows {
+	if shows = guard.Shows(db, id); shows {
 		f.doubt(err)
 	}
 	return shows, err
