@@ -12,6 +12,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"vmsbridge/storage/guard"
 )
@@ -107,7 +108,11 @@ func (d *DB) openBolt() (*open, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = guard.GiveToOwner(file); err == nil {
+	err = guard.GiveToOwner(file)
+	if err == nil && !d.opts.NoSync {
+		err = guard.SettleMeta(db, file)
+	}
+	if err == nil {
 		err = guard.Run(func() error { return db.Update(d.makeBuckets) })
 	}
 	if err != nil {
@@ -141,7 +146,7 @@ func (d *DB) View(read func(*bolt.Tx) error) error {
 // on no file that a name leads to.
 func (d *DB) Update(write func(*bolt.Tx) error) error {
 	err := d.run(func(o *open) error {
-		if err := o.db.Update(write); err != nil {
+		if err := d.commit(o, write); err != nil {
 			return err
 		}
 		return guard.InPlace(o.file, d.path)
@@ -153,8 +158,23 @@ func (d *DB) Update(write func(*bolt.Tx) error) error {
 	return err
 }
 
+func (d *DB) commit(o *open, write func(*bolt.Tx) error) error {
+	transaction := -1
+	err := o.db.Update(func(tx *bolt.Tx) error {
+		err := write(tx)
+		if err == nil {
+			transaction = tx.ID()
+		}
+		return err
+	})
+	if err != nil && transaction >= 0 && guard.Shows(o.db, transaction) {
+		d.leave(o, err)
+	}
+	return err
+}
+
 func (d *DB) run(do func(*open) error) error {
-	for range 2 {
+	for range 4 { // the file was closed meanwhile, is opened, is repaired, and does
 		o := d.at.Load()
 		if o == nil {
 			if err := d.mend(); err != nil {
@@ -163,6 +183,9 @@ func (d *DB) run(do func(*open) error) error {
 			continue
 		}
 		err := guard.Run(func() error { return do(o) })
+		if errors.Is(err, bolterrors.ErrDatabaseNotOpen) && d.at.Load() != o {
+			continue // it is being opened anew
+		}
 		damaged, ok := errors.AsType[*guard.DamageError](err)
 		if !ok {
 			return err

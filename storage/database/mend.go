@@ -84,6 +84,22 @@ func (d *DB) repair(o *open, damaged *guard.DamageError) error {
 	return nil
 }
 
+// leave closes o, whose last change the device may lack: the next call opens the file anew. It
+// waits for the transactions under way.
+func (d *DB) leave(o *open, cause error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at.Load() != o {
+		return
+	}
+	d.at.Store(nil)
+	d.broken, d.retry = fmt.Errorf("%s %s: %w", d.opts.Name, d.path, cause), time.Time{}
+	d.opts.Log.Error("a file could not be flushed; it is opened anew", "file", d.path, "error", cause)
+	if err := guard.Run(o.db.Close); err != nil {
+		guard.Abandon(o.file)
+	}
+}
+
 // mend tries anew to open a file that could not be replaced.
 func (d *DB) mend() error {
 	d.mu.Lock()
