@@ -19,6 +19,7 @@ import (
 const (
 	clockRate   = 90000
 	reportEvery = 5 * time.Second
+	hopeless    = 8 * time.Second // so late that it will not keep up
 )
 
 // channel plays one movie to all who read it.
@@ -101,8 +102,9 @@ func (c *channel) forgetPlay() {
 	c.playedAt = time.Time{}
 }
 
-// play sends the pictures at their times until ctx ends. When the machine cannot keep up, it leaves
-// whole rounds out rather than running behind for ever.
+// play sends the pictures at their times until ctx ends. After a moment in which the machine did not
+// let it run it sends at once what is due. Where it cannot keep up it leaves whole rounds out rather
+// than running behind for ever.
 func (c *channel) play(ctx context.Context, began time.Time) {
 	loop := len(c.movie.Units)
 	timer := time.NewTimer(0)
@@ -110,7 +112,7 @@ func (c *channel) play(ctx context.Context, began time.Time) {
 	silentUntilPlay := false
 	for i := 0; ; i++ {
 		due := began.Add(time.Duration(i) * time.Second / time.Duration(c.movie.Rate))
-		if late := time.Since(due); late > time.Second {
+		if late := time.Since(due); late > hopeless {
 			i += loop * (1 + int(late/c.movie.Loop()))
 			due = began.Add(time.Duration(i) * time.Second / time.Duration(c.movie.Rate))
 		}
