@@ -50,9 +50,9 @@ func TestTheOldestGoAtTheLimit(t *testing.T) {
 		loud, quiet int
 		keeps       bool // the quiet account all
 	}{
-		"one account":                  {loud: 20_000},
-		"one much, one little and old": {loud: 20_000, quiet: 3000, keeps: true},
-		"two alike":                    {loud: 10_000, quiet: 10_000},
+		"one account":                  {loud: 8000},
+		"one much, one little and old": {loud: 8000, quiet: 1200, keeps: true},
+		"two alike":                    {loud: 4000, quiet: 4000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := emptyBook(t)
