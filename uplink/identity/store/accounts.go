@@ -43,16 +43,10 @@ func (tx *Tx) Accounts() ([]model.Account, error) {
 
 // Children lists the accounts below one, oldest first.
 func (tx *Tx) Children(id string) ([]model.Account, error) {
-	var out []model.Account
-	for _, child := range seconds(tx, bucketChildren, id) {
-		a, err := tx.Account(string(child))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
+	out, err := follow(tx, bucketChildren, id,
+		func(key []byte) (model.Account, error) { return tx.Account(string(key)) })
 	slices.SortStableFunc(out, func(a, b model.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
-	return out, nil
+	return out, err
 }
 
 // AddAccount stores a new account and returns it as stored. An empty ID gets a random one; the
@@ -73,39 +67,13 @@ func (tx *Tx) AddAccount(a model.Account) (model.Account, error) {
 
 // PutAccount stores an account over the one of its id.
 func (tx *Tx) PutAccount(a model.Account) error {
-	old, err := tx.Account(a.ID)
-	if err != nil && !errors.Is(err, identity.ErrNotFound) {
+	old, err := get[accountRow](tx, bucketAccounts, []byte(a.ID))
+	if errors.Is(err, identity.ErrNotFound) {
+		return accountKind.put(tx, accountRow{a, a.Inner})
+	} else if err != nil {
 		return err
 	}
-	if old.Child() {
-		if err := mark(tx, bucketChildren, pair(old.OwnerAccountID, []byte(a.ID)), false); err != nil {
-			return err
-		}
-	}
-	if a.Child() {
-		if err := mark(tx, bucketChildren, pair(a.OwnerAccountID, []byte(a.ID)), true); err != nil {
-			return err
-		}
-	}
-	if err := tx.indexShares(old, a); err != nil {
-		return err
-	}
-	return put(tx, bucketAccounts, []byte(a.ID), accountRow{a, a.Inner})
-}
-
-// indexShares keeps the index of whom accounts share cameras with.
-func (tx *Tx) indexShares(old, now model.Account) error {
-	for _, email := range model.Recipients(old) {
-		if err := mark(tx, bucketShares, pair(email, []byte(old.ID)), false); err != nil {
-			return err
-		}
-	}
-	for _, email := range model.Recipients(now) {
-		if err := mark(tx, bucketShares, pair(email, []byte(now.ID)), true); err != nil {
-			return err
-		}
-	}
-	return nil
+	return accountKind.put(tx, accountRow{a, a.Inner}, old)
 }
 
 // sharedWith finds the cameras that other accounts share with a user, as identity.Grants has them.
@@ -159,26 +127,8 @@ func (tx *Tx) DeleteAccount(id string) error {
 			return err
 		}
 	}
-	tokens, err := all[model.Token](tx, bucketTokens)
-	if err != nil {
-		return err
-	}
-	for _, t := range tokens {
-		if t.AccountID == id {
-			if err := tx.tx.Bucket(bucketTokens).Delete([]byte(t.ID)); err != nil {
-				return err
-			}
-		}
-	}
-	if a.Child() {
-		if err := mark(tx, bucketChildren, pair(a.OwnerAccountID, []byte(id)), false); err != nil {
-			return err
-		}
-	}
-	if err := tx.indexShares(a, model.Account{}); err != nil {
-		return err
-	}
-	return tx.tx.Bucket(bucketAccounts).Delete([]byte(id))
+	return errors.Join(tx.dropTokens(func(t model.Token) bool { return t.AccountID == id }),
+		accountKind.remove(tx, accountRow{a, a.Inner}))
 }
 
 // Accounts lists all accounts, oldest first.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -17,11 +16,7 @@ func (tx *Tx) Record(e model.AuditEntry) error {
 		return fmt.Errorf("record change: %w", err)
 	}
 	e.Seq, e.Time = seq, tx.now
-	key := binary.BigEndian.AppendUint64(nil, seq)
-	if err := put(tx, bucketTrail, key, e); err != nil {
-		return err
-	}
-	return mark(tx, bucketTrailIndex, pair(e.AccountID, key), true)
+	return trailKind.put(tx, e)
 }
 
 // AuditTrail lists entries of an account, or of all for "", newest first: at most n, and only those
@@ -69,21 +64,17 @@ func (tx *Tx) AuditTrailAfter(seq uint64, n int) ([]model.AuditEntry, error) {
 // PruneAuditTrail removes the entries up to and including a sequence number.
 func (tx *Tx) PruneAuditTrail(upTo uint64) error {
 	trail := tx.tx.Bucket(bucketTrail)
-	var keys, index [][]byte
+	var over []model.AuditEntry
 	for k, raw := range trail.Range(nil, binary.BigEndian.AppendUint64(nil, upTo+1)) {
-		keys = append(keys, bytes.Clone(k))
 		var e model.AuditEntry
-		if json.Unmarshal(raw, &e) == nil {
-			index = append(index, pair(e.AccountID, k))
+		_ = json.Unmarshal(raw, &e) // what cannot be read goes all the same
+		if e.Seq = 0; len(k) == 8 {
+			e.Seq = binary.BigEndian.Uint64(k)
 		}
+		over = append(over, e)
 	}
-	for _, k := range index {
-		if err := mark(tx, bucketTrailIndex, k, false); err != nil {
-			return err
-		}
-	}
-	for _, k := range keys {
-		if err := trail.Delete(k); err != nil {
+	for _, e := range over {
+		if err := trailKind.remove(tx, e); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -52,43 +51,13 @@ func FileOptions() database.Options { return options(Options{}) }
 func Hold(path string, o Options) (*database.Held, error) { return database.Hold(path, options(o)) }
 
 // sound says what is wrong with a record.
-func sound(bucket string, k, v []byte) error {
-	own := ""
-	var err error
-	switch bucket {
-	case bucketAccounts:
-		var row accountRow
-		err = json.Unmarshal(v, &row)
-		own = row.Record.ID
-	case bucketUsers:
-		var row userRow
-		err = json.Unmarshal(v, &row)
-		own = row.Record.ID
-	case bucketTokens:
-		var row model.Token
-		err = json.Unmarshal(v, &row)
-		own = row.ID
-	case bucketSessions:
-		var row model.Session
-		err = json.Unmarshal(v, &row)
-		own = string(row.Hash)
-	case bucketTickets:
-		var row model.Ticket
-		err = json.Unmarshal(v, &row)
-		own = string(row.Hash)
-	case bucketTrail:
-		var row model.AuditEntry
-		err = json.Unmarshal(v, &row)
-		own = string(binary.BigEndian.AppendUint64(nil, row.Seq))
-	case bucketAttempts:
-		err = json.Unmarshal(v, &model.Attempts{})
-	case bucketMessages:
-		err = json.Unmarshal(v, &model.QueuedMessage{})
+func sound(bucket string, key, raw []byte) error {
+	for _, k := range kinds {
+		if k.of() == bucket {
+			return k.sound(key, raw)
+		}
 	}
-	if err == nil && own != "" && own != string(k) {
-		err = errors.New("it is that of another key")
-	}
-	return err
+	return nil
 }
 
 // agree names differences between the indexes and what they are made of, but for those of what is
@@ -130,32 +99,10 @@ func foreign(tx *bolt.Tx) bool {
 
 // index is what the indexes of accounts and users should hold: bucket → key → value.
 func index(tx *bolt.Tx) (map[string]map[string]string, error) {
-	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{},
-		map[string]string{}
+	want := map[string]map[string]string{bucketEmails: {}, bucketMembers: {}, bucketChildren: {}, bucketShares: {}}
 	t := &Tx{tx: database.OfFile(tx)}
-	accounts, err := all[accountRow](t, bucketAccounts)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range accounts {
-		a := row.account()
-		if a.Child() {
-			children[string(pair(a.OwnerAccountID, []byte(a.ID)))] = ""
-		}
-		for _, email := range model.Recipients(a) {
-			shares[string(pair(email, []byte(a.ID)))] = ""
-		}
-	}
-	users, err := all[userRow](t, bucketUsers)
-	for _, row := range users {
-		u := row.user()
-		if fold := model.Fold(u.Email); fold != "" {
-			emails[fold] = u.ID
-		}
-		members[string(pair(u.OwnerAccountID, []byte(u.ID)))] = ""
-	}
-	return map[string]map[string]string{bucketEmails: emails, bucketMembers: members,
-		bucketChildren: children, bucketShares: shares}, err
+	add := func(e entry) error { want[e.bucket][string(e.key)] = string(e.value); return nil }
+	return want, errors.Join(accountKind.entries(t, add), userKind.entries(t, add))
 }
 
 // rebuild makes the indexes anew, after some records were lost, and an account of which only its
@@ -175,43 +122,18 @@ func rebuild(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	want, err := index(tx)
-	if err != nil {
-		return err
-	}
-	for name, entries := range want {
-		for k, v := range entries {
-			if err := tx.Bucket([]byte(name)).Put([]byte(k), []byte(v)); err != nil {
-				return err
-			}
-		}
-	}
-	return rebuildVolatile(tx)
-}
-
-// rebuildVolatile makes the indexes of sessions, tickets and the trail.
-func rebuildVolatile(tx *bolt.Tx) error {
 	t := &Tx{tx: database.OfFile(tx)}
-	sessions, err := all[model.Session](t, bucketSessions)
-	for _, s := range sessions {
-		err = errors.Join(err, mark(t, bucketOpen, pair(s.UserID, s.Hash), true))
-	}
-	tickets, err2 := all[model.Ticket](t, bucketTickets)
-	err = errors.Join(err, err2)
-	for _, k := range tickets {
-		err = errors.Join(err, mark(t, bucketHeld, pair(k.UserID, k.Hash), true))
-	}
-	trail := tx.Bucket([]byte(bucketTrail))
-	last := trail.Sequence()
-	err = errors.Join(err, trail.ForEach(func(k, raw []byte) error {
-		var e model.AuditEntry
-		if err := json.Unmarshal(raw, &e); err != nil {
+	for _, k := range kinds {
+		err := k.entries(t, func(e entry) error { return t.tx.Bucket(e.bucket).Put(e.key, e.value) })
+		if err != nil {
 			return err
 		}
-		last = max(last, e.Seq)
-		return mark(t, bucketTrailIndex, pair(e.AccountID, k), true)
-	}))
-	return errors.Join(err, trail.SetSequence(last))
+	}
+	trail := tx.Bucket([]byte(bucketTrail))
+	if last, _ := trail.Cursor().Last(); len(last) == 8 {
+		return trail.SetSequence(max(trail.Sequence(), binary.BigEndian.Uint64(last)))
+	}
+	return nil
 }
 
 // adopt makes an account anew that users are of and that is lost, so that it keeps its id.
@@ -228,7 +150,7 @@ func adopt(tx *bolt.Tx) error {
 		}
 		a := model.NewAccount()
 		a.ID, a.Name, a.Status, a.Inner.Created = id, id, model.Texts{model.StatusActive}, row.Inner.Created
-		if err := put(t, bucketAccounts, []byte(id), accountRow{a, a.Inner}); err != nil {
+		if err := accountKind.put(t, accountRow{a, a.Inner}); err != nil {
 			return err
 		}
 	}

@@ -55,11 +55,6 @@ func (tx *Tx) DropMessages(user string, kinds ...string) error {
 }
 
 func (tx *Tx) pruneMessages() error {
-	list, err := tx.QueuedMessages()
-	for _, l := range list {
-		if !tx.now.Before(l.Expires) {
-			err = errors.Join(err, tx.DropMessage(l.UserID, l.Kind, l.Seq))
-		}
-	}
-	return err
+	return sweep(tx, bucketMessages, func(l model.QueuedMessage) bool { return !tx.now.Before(l.Expires) },
+		func(l model.QueuedMessage) error { return tx.DropMessage(l.UserID, l.Kind, l.Seq) })
 }

@@ -56,7 +56,7 @@ func (s *Store) forgetSeen(hash []byte, upTo time.Time) {
 // PutSession stores a session.
 func (tx *Tx) PutSession(s model.Session) error {
 	tx.done = append(tx.done, func() { tx.store.forgetSeen(s.Hash, s.Seen) })
-	return errors.Join(put(tx, bucketSessions, s.Hash, s), mark(tx, bucketOpen, pair(s.UserID, s.Hash), true))
+	return sessionKind.put(tx, s)
 }
 
 // DeleteSession ends a session. Ending one that is not there is no error.
@@ -66,21 +66,13 @@ func (tx *Tx) DeleteSession(hash []byte) error {
 	if errors.Is(err, identity.ErrNotFound) {
 		return nil
 	}
-	return errors.Join(err, mark(tx, bucketOpen, pair(s.UserID, hash), false),
-		tx.tx.Bucket(bucketSessions).Delete(hash))
+	s.Hash = hash
+	return errors.Join(err, sessionKind.remove(tx, s))
 }
 
 // SessionsOf lists the sessions of a user, those that are over included.
 func (tx *Tx) SessionsOf(user string) ([]model.Session, error) {
-	var out []model.Session
-	for _, hash := range seconds(tx, bucketOpen, user) {
-		s, err := tx.Session(hash)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, nil
+	return follow(tx, bucketOpen, user, tx.Session)
 }
 
 // EndSessions ends all sessions of a user but the one with the hash except.
@@ -116,16 +108,9 @@ func (tx *Tx) writeSeen() error {
 }
 
 func (tx *Tx) pruneSessions() error {
-	err := tx.writeSeen()
-	list, lost := all[model.Session](tx, bucketSessions)
-	err = errors.Join(err, lost)
-	for _, s := range list {
-		// A session that never expires goes when nobody used it for a year.
-		if !s.Live(tx.now, 366*24*time.Hour) {
-			err = errors.Join(err, tx.DeleteSession(s.Hash))
-		}
-	}
-	return err
+	return errors.Join(tx.writeSeen(), sweep(tx, bucketSessions,
+		func(s model.Session) bool { return !s.Live(tx.now, 366*24*time.Hour) },
+		func(s model.Session) error { return tx.DeleteSession(s.Hash) }))
 }
 
 // Ticket finds a ticket by the hash of its token. Whether it is still good is for the caller to
@@ -139,9 +124,7 @@ func (tx *Tx) Ticket(hash []byte) (model.Ticket, error) {
 }
 
 // PutTicket stores a ticket.
-func (tx *Tx) PutTicket(t model.Ticket) error {
-	return errors.Join(put(tx, bucketTickets, t.Hash, t), mark(tx, bucketHeld, pair(t.UserID, t.Hash), true))
-}
+func (tx *Tx) PutTicket(t model.Ticket) error { return ticketKind.put(tx, t) }
 
 // DeleteTicket makes a ticket worthless: it was used. Deleting one that is not there is no error.
 func (tx *Tx) DeleteTicket(hash []byte) error {
@@ -149,20 +132,13 @@ func (tx *Tx) DeleteTicket(hash []byte) error {
 	if errors.Is(err, identity.ErrNotFound) {
 		return nil
 	}
-	return errors.Join(err, mark(tx, bucketHeld, pair(t.UserID, hash), false), tx.tx.Bucket(bucketTickets).Delete(hash))
+	t.Hash = hash
+	return errors.Join(err, ticketKind.remove(tx, t))
 }
 
 // TicketsOf lists the tickets of a user, expired ones included.
 func (tx *Tx) TicketsOf(user string) ([]model.Ticket, error) {
-	var out []model.Ticket
-	for _, hash := range seconds(tx, bucketHeld, user) {
-		t, err := tx.Ticket(hash)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
+	return follow(tx, bucketHeld, user, tx.Ticket)
 }
 
 // DropTickets makes all tickets of a user of the given purposes worthless, or of any if none is
@@ -178,13 +154,8 @@ func (tx *Tx) DropTickets(user string, purposes ...model.Purpose) error {
 }
 
 func (tx *Tx) pruneTickets() error {
-	list, err := all[model.Ticket](tx, bucketTickets)
-	for _, t := range list {
-		if !tx.now.Before(t.Expires) {
-			err = errors.Join(err, tx.DeleteTicket(t.Hash))
-		}
-	}
-	return err
+	return sweep(tx, bucketTickets, func(t model.Ticket) bool { return !tx.now.Before(t.Expires) },
+		func(t model.Ticket) error { return tx.DeleteTicket(t.Hash) })
 }
 
 // Attempts tells how many wrong passwords were given for an address since the last right one,

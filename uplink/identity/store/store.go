@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,25 +196,4 @@ func all[T any](tx *Tx, bucket string) ([]T, error) {
 		out = append(out, v)
 	}
 	return out, nil
-}
-
-// pair joins the parts of a key.
-func pair(a string, b []byte) []byte { return append(append([]byte(a), 0), b...) }
-
-// seconds lists the second parts of the keys whose first part is a.
-func seconds(tx *Tx, bucket, a string) [][]byte {
-	var out [][]byte
-	prefix := pair(a, nil)
-	for k := range tx.tx.Bucket(bucket).Range(database.Prefix(prefix)) {
-		out = append(out, bytes.Clone(k[len(prefix):]))
-	}
-	return out
-}
-
-// mark sets or clears an entry of an index.
-func mark(tx *Tx, bucket string, key []byte, set bool) error {
-	if set {
-		return tx.tx.Bucket(bucket).Put(key, nil)
-	}
-	return tx.tx.Bucket(bucket).Delete(key)
 }

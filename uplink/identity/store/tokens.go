@@ -46,7 +46,7 @@ func (tx *Tx) AddToken(t model.Token) (model.Token, string, error) {
 	var text string
 	t.ID, text, t.Hash = identity.NewBearer()
 	t.Created, t.Revoked = tx.now, time.Time{}
-	if err := put(tx, bucketTokens, []byte(t.ID), t); err != nil {
+	if err := tx.PutToken(t); err != nil {
 		return model.Token{}, "", err
 	}
 	t.Hash = nil
@@ -73,7 +73,7 @@ func (tx *Tx) TokenByID(id string) (model.Token, error) {
 }
 
 // PutToken stores a token over the one of its id.
-func (tx *Tx) PutToken(t model.Token) error { return put(tx, bucketTokens, []byte(t.ID), t) }
+func (tx *Tx) PutToken(t model.Token) error { return tokenKind.put(tx, t) }
 
 // Tokens lists all tokens with their hashes, revoked ones too, oldest first.
 func (tx *Tx) Tokens() ([]model.Token, error) {
@@ -296,12 +296,11 @@ func (s *Store) Tokens() (list []model.Token, err error) {
 }
 
 func (tx *Tx) pruneTokens(age time.Duration) error {
-	list, err := all[model.Token](tx, bucketTokens)
-	for _, t := range list {
-		// Tokens that people made stay in the list; those that clients get by the thousand do not.
-		if t.Family != "" && !t.Expires.IsZero() && tx.now.Sub(t.Expires) > age {
-			err = errors.Join(err, tx.tx.Bucket(bucketTokens).Delete([]byte(t.ID)))
-		}
-	}
-	return err
+	return tx.dropTokens(func(t model.Token) bool {
+		return t.Family != "" && !t.Expires.IsZero() && tx.now.Sub(t.Expires) > age
+	})
+}
+
+func (tx *Tx) dropTokens(over func(model.Token) bool) error {
+	return sweep(tx, bucketTokens, over, func(t model.Token) error { return tokenKind.remove(tx, t) })
 }

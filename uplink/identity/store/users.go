@@ -40,16 +40,9 @@ func (tx *Tx) UserByEmail(email string) (model.User, error) {
 
 // UsersOf lists the users of an account, oldest first.
 func (tx *Tx) UsersOf(account string) ([]model.User, error) {
-	var out []model.User
-	for _, id := range seconds(tx, bucketMembers, account) {
-		u, err := tx.User(string(id))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, u)
-	}
+	out, err := follow(tx, bucketMembers, account, func(key []byte) (model.User, error) { return tx.User(string(key)) })
 	slices.SortStableFunc(out, func(a, b model.User) int { return a.Inner.Created.Compare(b.Inner.Created) })
-	return out, nil
+	return out, err
 }
 
 // AddUser stores a new user and returns it as stored. An empty ID gets a random one. The error
@@ -72,33 +65,17 @@ func (tx *Tx) AddUser(u model.User) (model.User, error) {
 // PutUser stores a user over the one of its id. The error wraps identity.ErrExists if another user
 // has the address.
 func (tx *Tx) PutUser(u model.User) error {
-	old, err := tx.User(u.ID)
-	if err != nil && !errors.Is(err, identity.ErrNotFound) {
-		return err
-	}
-	emails, fold := tx.tx.Bucket(bucketEmails), model.Fold(u.Email)
-	if id := emails.Get([]byte(fold)); fold != "" && id != nil && string(id) != u.ID {
+	fold := model.Fold(u.Email)
+	if id := tx.tx.Bucket(bucketEmails).Get([]byte(fold)); fold != "" && id != nil && string(id) != u.ID {
 		return fmt.Errorf("store user: the address: %w", identity.ErrExists)
 	}
-	if was := model.Fold(old.Email); was != fold && was != "" {
-		if err := emails.Delete([]byte(was)); err != nil {
-			return err
-		}
-	}
-	if fold != "" {
-		if err := emails.Put([]byte(fold), []byte(u.ID)); err != nil {
-			return fmt.Errorf("store user: %w", err)
-		}
-	}
-	if old.ID != "" && old.OwnerAccountID != u.OwnerAccountID {
-		if err := mark(tx, bucketMembers, pair(old.OwnerAccountID, []byte(u.ID)), false); err != nil {
-			return err
-		}
-	}
-	if err := mark(tx, bucketMembers, pair(u.OwnerAccountID, []byte(u.ID)), true); err != nil {
+	old, err := get[userRow](tx, bucketUsers, []byte(u.ID))
+	if errors.Is(err, identity.ErrNotFound) {
+		return userKind.put(tx, userRow{u, u.Inner})
+	} else if err != nil {
 		return err
 	}
-	return put(tx, bucketUsers, []byte(u.ID), userRow{u, u.Inner})
+	return userKind.put(tx, userRow{u, u.Inner}, old)
 }
 
 // DeleteUser removes a user with sessions, tickets and tokens.
@@ -110,26 +87,8 @@ func (tx *Tx) DeleteUser(id string) error {
 	if err := errors.Join(tx.EndSessions(id, nil), tx.DropTickets(id), tx.DropMessages(id)); err != nil {
 		return err
 	}
-	tokens, err := all[model.Token](tx, bucketTokens)
-	if err != nil {
-		return err
-	}
-	for _, t := range tokens {
-		if t.UserID == id {
-			if err := tx.tx.Bucket(bucketTokens).Delete([]byte(t.ID)); err != nil {
-				return err
-			}
-		}
-	}
-	if fold := model.Fold(u.Email); fold != "" {
-		if err := tx.tx.Bucket(bucketEmails).Delete([]byte(fold)); err != nil {
-			return err
-		}
-	}
-	if err := mark(tx, bucketMembers, pair(u.OwnerAccountID, []byte(id)), false); err != nil {
-		return err
-	}
-	return tx.tx.Bucket(bucketUsers).Delete([]byte(id))
+	return errors.Join(tx.dropTokens(func(t model.Token) bool { return t.UserID == id }),
+		userKind.remove(tx, userRow{u, u.Inner}))
 }
 
 // Users lists the users of an account, oldest first.
