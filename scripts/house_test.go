@@ -50,13 +50,14 @@ var allowed = map[string][]string{
 	"agent/arming": {"configs"}, // which cameras are armed
 	"agent/web":    nil,         // the page: embedded files
 	// finds cameras and writes them into the configuration
-	"agent/setup": {"agent/camera", "agent/codec", "agent/discover", "configs"},
+	"agent/setup": {"agent/camera", "agent/codec", "agent/discover", "configs", "storage/vfs"},
 	"agent/api": {"agent/archive", "agent/arming", "agent/control", "agent/health", "agent/setup", "agent/web",
-		"storage/journal", "storage/stills", "configs", "uplink/identity/...", "uplink/server/...", "uplink/vms"},
+		"storage/journal", "storage/stills", "storage/vfs", "configs", "uplink/identity/...", "uplink/server/...",
+		"uplink/vms"},
 	"agent/outbound": {"agent/clock", "agent/control", "agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},
-	"storage/vfs":            nil,             // the seam through which tests fail the stores
+	"storage/vfs":            nil,             // files, and the seam at which tests fail the stores
 	"storage/vfs/witness":    nil,             // for tests only: what a crash may leave behind
 	"storage/vfs/vfstest":    {"storage/vfs"}, // for tests only: disks that fail
 	"storage/stills":         {"storage/vfs"},
@@ -77,7 +78,7 @@ var allowed = map[string][]string{
 	"uplink/admit":                  nil, // who gets in, and how much strangers may hold
 	"uplink/vms/...":                nil,
 	"uplink/trust":                  nil, // whom to believe behind TLS
-	"uplink/client/...":             {"uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/client/...":             {"storage/vfs", "uplink/delivery", "uplink/vms", "uplink/trust"},
 	"uplink/delivery":               {"uplink/vms"}, // from a cursor to a sink
 	// a broker, and Home Assistant through it
 	"uplink/mqtt":    {"uplink/delivery", "uplink/vms", "uplink/trust"},

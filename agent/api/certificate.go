@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"vmsbridge/storage/vfs"
 )
 
 // A certificate is good for ten years, and another is made in its last month.
@@ -95,24 +97,11 @@ func createCertificate(names []string, now time.Time) ([]byte, error) {
 }
 
 // writeFile puts the file in place as a whole.
-func writeFile(path string, content []byte) (err error) {
+func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".certificate-") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return vfs.Replace(path, content, 0o600, -1, -1)
 }
 
 // certificateNames are those of this machine, and others given: of what it listens on, and of its

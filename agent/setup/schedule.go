@@ -68,35 +68,21 @@ func weekTimes(entries []string) (list []configs.WeekTime) {
 // has the bridge take them over; nil takes a camera's own away. What was not seen is not
 // overwritten: another version than that of the file is refused.
 func (s *Setup) Schedule(ctx context.Context, version, id string, times []configs.WeekTime) (Schedules, error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return Schedules{}, err
-	}
-	defer done()
-	content, cfg, err := s.read()
-	if err != nil {
-		return Schedules{}, err
-	}
-	now, err := schedulesOf(content, cfg)
-	if err != nil {
-		return Schedules{}, err
-	}
-	if now.Version != version {
-		return Schedules{}, refuse("Somebody else changed a schedule since you opened this: load it anew.")
-	}
-	if id != "" {
-		if _, err := find(cfg, id); err != nil {
-			return Schedules{}, err
+	err := s.edit(ctx, func(e *edit) error {
+		now, err := schedulesOf(e.content, e.cfg)
+		if err == nil && now.Version != version {
+			err = refuse("Somebody else changed a schedule since you opened this: load it anew.")
 		}
-	}
-	changed, err := configs.ChangeSchedule(s.opts.File, content, id, times)
-	if err != nil {
-		return Schedules{}, inWords(err)
-	}
-	if string(changed) != string(content) {
-		if err := s.put(ctx, content, changed, func() error { return nil }); err != nil {
-			return Schedules{}, err
+		if err == nil && id != "" {
+			_, err = find(e.cfg, id)
 		}
+		if err == nil {
+			e.content, err = configs.ChangeSchedule(s.opts.File, e.content, id, times)
+		}
+		return err
+	})
+	if err != nil {
+		return Schedules{}, err
 	}
 	return s.Schedules()
 }

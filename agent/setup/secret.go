@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"vmsbridge/storage/vfs"
 )
 
 // WriteSecret writes a file that only its owner can read. One that is there is replaced. Where root
@@ -27,5 +29,5 @@ func WriteSecret(path, secret string) error {
 			return err
 		}
 	}
-	return Replace(path, []byte(secret+"\n"), mode, -1, gid)
+	return vfs.Replace(path, []byte(secret+"\n"), mode, -1, gid)
 }

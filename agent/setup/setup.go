@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,40 +73,25 @@ func (s *Setup) Cameras() ([]Camera, error) {
 
 // Add writes a camera into the file and has the bridge watch it. It returns the camera's id, made
 // of its name.
-func (s *Setup) Add(ctx context.Context, d Draft) (string, error) {
+func (s *Setup) Add(ctx context.Context, d Draft) (id string, err error) {
 	if err := d.check(); err != nil {
 		return "", err
 	}
-	done, err := s.begin(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	content, cfg, err := s.read()
-	if err != nil {
-		return "", err
-	}
-	for _, known := range cfg.Cameras {
-		if known.URL == d.URL {
-			return "", refuse("This stream is watched already, by the camera %s.", known.Name)
+	err = s.edit(ctx, func(e *edit) (err error) {
+		for _, known := range e.cfg.Cameras {
+			if known.URL == d.URL {
+				return refuse("This stream is watched already, by the camera %s.", known.Name)
+			}
 		}
-	}
-	cam := configs.Camera{ID: freeID(cfg, d.Name), Name: d.Name, URL: d.URL, PreviewURL: d.PreviewURL,
-		Username: d.Username, AllowInsecureBasic: d.AllowInsecureBasic}
-	secret := ""
-	if !d.Password.IsZero() {
-		cam.PasswordFile = secretName(cam.ID)
-		secret = s.beside(cam.PasswordFile)
-	}
-	undo, err := s.keepSecret(secret, d.Password)
-	if err != nil {
-		return "", err
-	}
-	changed, err := configs.AddCamera(s.opts.File, content, configs.Section(cam))
-	if err != nil {
-		return "", errors.Join(inWords(err), undo())
-	}
-	return cam.ID, s.put(ctx, content, changed, undo)
+		id = freeID(e.cfg, d.Name)
+		cam := configs.Camera{ID: id, Name: d.Name, URL: d.URL, PreviewURL: d.PreviewURL,
+			Username: d.Username, AllowInsecureBasic: d.AllowInsecureBasic}
+		if cam.PasswordFile, err = e.keepSecret(id, d.Password); err == nil {
+			e.content, err = configs.AddCamera(s.opts.File, e.content, configs.Section(cam))
+		}
+		return err
+	})
+	return id, err
 }
 
 // AddTried adds the camera of a trial under a name.
@@ -127,95 +113,66 @@ type Change struct {
 
 // Change changes a camera in the file and has the bridge take it over.
 func (s *Setup) Change(ctx context.Context, id string, c Change) error {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	content, cfg, err := s.read()
-	if err != nil {
-		return err
-	}
-	now, err := find(cfg, id)
-	if err != nil {
-		return err
-	}
-	var edits []configs.Edit
-	if c.Name != "" && c.Name != now.Name {
-		if err := checkName(c.Name); err != nil {
-			return err
-		}
-		edits = append(edits, configs.Edit{Key: "name", Value: c.Name})
-	}
-	if c.Enabled != nil && *c.Enabled != now.Enabled {
-		edits = append(edits, configs.Edit{Key: "enabled", Value: strconv.FormatBool(*c.Enabled)})
-	}
-	secret, password := "", configs.Secret{}
-	if c.Trial != "" {
-		k, err := s.tried(c.Trial, id)
+	return s.edit(ctx, func(e *edit) error {
+		now, err := find(e.cfg, id)
 		if err != nil {
 			return err
 		}
-		d := k.draft
-		edits = append(edits, configs.Edit{Key: "url", Value: d.URL},
-			configs.Edit{Key: "preview_url", Value: d.PreviewURL},
-			configs.Edit{Key: "username", Value: d.Username})
-		if d.AllowInsecureBasic != now.AllowInsecureBasic {
-			edits = append(edits,
-				configs.Edit{Key: "allow_insecure_basic", Value: strconv.FormatBool(d.AllowInsecureBasic)})
-		}
-		if !k.known {
-			file := ""
-			if password = d.Password; !password.IsZero() {
-				file = secretName(id)
-				secret = s.beside(file)
+		var edits []configs.Edit
+		set := func(key, value string) { edits = append(edits, configs.Edit{Key: key, Value: value}) }
+		if c.Name != "" && c.Name != now.Name {
+			if err := checkName(c.Name); err != nil {
+				return err
 			}
-			edits = append(edits, configs.Edit{Key: "password"}, configs.Edit{Key: "password_file", Value: file})
+			set("name", c.Name)
 		}
-	}
-	undo, err := s.keepSecret(secret, password)
-	if err != nil {
+		if c.Enabled != nil && *c.Enabled != now.Enabled {
+			set("enabled", strconv.FormatBool(*c.Enabled))
+		}
+		if c.Trial != "" {
+			k, err := s.tried(c.Trial, id)
+			if err != nil {
+				return err
+			}
+			d := k.draft
+			set("url", d.URL)
+			set("preview_url", d.PreviewURL)
+			set("username", d.Username)
+			if d.AllowInsecureBasic != now.AllowInsecureBasic {
+				set("allow_insecure_basic", strconv.FormatBool(d.AllowInsecureBasic))
+			}
+			if !k.known {
+				file, err := e.keepSecret(id, d.Password)
+				if err != nil {
+					return err
+				}
+				set("password", "")
+				set("password_file", file)
+			}
+		}
+		e.content, err = configs.ChangeCamera(s.opts.File, e.content, id, edits...)
 		return err
-	}
-	changed, err := configs.ChangeCamera(s.opts.File, content, id, edits...)
-	if err != nil {
-		return errors.Join(inWords(err), undo())
-	}
-	return s.put(ctx, content, changed, undo)
+	})
 }
 
 // Remove takes a camera out of the file, with the file of its password, and has the bridge take it
 // over. Its events and stills stay until they are too old.
 func (s *Setup) Remove(ctx context.Context, id string) error {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	content, cfg, err := s.read()
-	if err != nil {
-		return err
-	}
-	gone, err := find(cfg, id)
-	if err != nil {
-		return err
-	}
-	changed, err := configs.RemoveCamera(s.opts.File, content, id)
-	if err != nil {
-		return inWords(err)
-	}
-	if err := s.put(ctx, content, changed, func() error { return nil }); err != nil {
-		return err
-	}
-	if own := s.beside(secretName(id)); gone.PasswordFile == own {
-		for _, c := range cfg.Cameras {
-			if c.ID != id && c.PasswordFile == own {
-				return nil // another one uses it
-			}
+	own, used := s.beside(secretName(id)), false // by another camera, or by none
+	err := s.edit(ctx, func(e *edit) error {
+		gone, err := find(e.cfg, id)
+		used = gone.PasswordFile != own || slices.ContainsFunc(e.cfg.Cameras,
+			func(c configs.Camera) bool { return c.ID != id && c.PasswordFile == own })
+		if err == nil {
+			e.content, err = configs.RemoveCamera(s.opts.File, e.content, id)
 		}
-		if err := os.Remove(own); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return refuse("The camera is removed, but not the file of its password: %v.", err)
-		}
+		return err
+	})
+	if err != nil || used {
+		return err
+	}
+	if err := os.Remove(own); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return refuse("The camera is removed, but not the file of its password: %v.", err)
 	}
 	return nil
 }
@@ -229,14 +186,43 @@ func find(cfg *configs.Config, id string) (configs.Camera, error) {
 	return configs.Camera{}, refuse("There is no camera %s any more.", id)
 }
 
-// begin waits until nobody else changes the file.
-func (s *Setup) begin(ctx context.Context) (done func(), err error) {
+// edit is a change of the file under way.
+type edit struct {
+	*Setup
+	cfg     *configs.Config
+	content []byte       // to be changed
+	undo    func() error // brings back the file of a password
+}
+
+// edit changes the file while nobody else does, and has the bridge take it over. An error leaves
+// everything as it was.
+func (s *Setup) edit(ctx context.Context, change func(e *edit) error) error {
 	select {
 	case s.turn <- struct{}{}:
-		return func() { <-s.turn }, nil
+		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
+	content, cfg, err := s.read()
+	if err != nil {
+		return err
+	}
+	e := &edit{Setup: s, cfg: cfg, content: content}
+	if err := change(e); err != nil {
+		return e.back(inWords(err))
+	}
+	if e.undo == nil && bytes.Equal(e.content, content) {
+		return nil
+	}
+	return e.put(ctx, content)
+}
+
+// back is an error, with which the file of a password is what it was.
+func (e *edit) back(err error) error {
+	if e.undo == nil {
+		return err
+	}
+	return errors.Join(err, e.undo())
 }
 
 // read is the file as it is now.
@@ -273,23 +259,26 @@ func (s *Setup) beside(path string) string {
 	return path
 }
 
-// keepSecret writes a password's file; "" is none. undo brings back what was there before.
-func (s *Setup) keepSecret(path string, secret configs.Secret) (undo func() error, err error) {
-	if path == "" {
-		return func() error { return nil }, nil
+// keepSecret writes the file of a camera's password, and returns its name; "" where there is none.
+func (e *edit) keepSecret(id string, secret configs.Secret) (name string, err error) {
+	if secret.IsZero() {
+		return "", nil
 	}
+	name = secretName(id)
+	path := e.beside(name)
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, s.cannotWrite(err)
+		return "", e.cannotWrite(err)
 	}
-	undo = func() error { return os.Remove(path) }
+	undo := func() error { return os.Remove(path) }
 	if err == nil {
 		undo = func() error { return WriteSecret(path, strings.TrimRight(string(before), "\n")) }
 	}
 	if err := WriteSecret(path, secret.Reveal()); err != nil {
-		return nil, s.cannotWrite(err)
+		return "", e.cannotWrite(err)
 	}
-	return undo, nil
+	e.undo = undo
+	return name, nil
 }
 
 func (s *Setup) cannotWrite(err error) error {
@@ -303,29 +292,29 @@ func (s *Setup) cannotWrite(err error) error {
 }
 
 // put gives the file its new content and has the bridge take it over. Where that does not come
-// about, the file is what it was, and undo has brought its secrets back.
-func (s *Setup) put(ctx context.Context, before, changed []byte, undo func() error) error {
+// about, both files are what they were.
+func (e *edit) put(ctx context.Context, before []byte) error {
 	ctx = context.WithoutCancel(ctx) // a browser that goes away leaves nothing half done
-	now, err := os.ReadFile(s.opts.File)
+	now, err := os.ReadFile(e.opts.File)
 	switch {
 	case err != nil:
-		return errors.Join(s.cannotWrite(err), undo())
+		return e.back(e.cannotWrite(err))
 	case !bytes.Equal(now, before):
-		return errors.Join(refuse("The configuration was changed by somebody else just now: try again."), undo())
+		return e.back(refuse("The configuration was changed by somebody else just now: try again."))
 	}
-	if err := ReplaceFile(s.opts.File, changed); err != nil {
-		return errors.Join(s.cannotWrite(err), undo())
+	if err := ReplaceFile(e.opts.File, e.content); err != nil {
+		return e.back(e.cannotWrite(err))
 	}
-	problems, err := s.opts.Reload(ctx)
+	problems, err := e.opts.Reload(ctx)
 	if err == nil && len(problems) == 0 {
 		return nil
 	}
 	if err == nil {
 		err = errors.New(strings.Join(problems, "; "))
 	}
-	if back := errors.Join(undo(), ReplaceFile(s.opts.File, before)); back != nil {
+	if back := errors.Join(e.back(nil), ReplaceFile(e.opts.File, before)); back != nil {
 		return fmt.Errorf("bring the configuration back: %w", back)
 	}
-	_, _ = s.opts.Reload(ctx) // it is the one that runs; health says no more that it is bad
+	_, _ = e.opts.Reload(ctx) // it is the one that runs; health says no more that it is bad
 	return refuse("The bridge does not take it over: %v.", err)
 }

@@ -30,33 +30,21 @@ func (s *Setup) Tuning(id string) (Tuning, error) {
 // has the bridge take them over; t's other settings are not looked at. What t did not see is not
 // overwritten: another Version is refused. A region of sensitivity 0 has the camera's.
 func (s *Setup) Tune(ctx context.Context, id string, t Tuning) (Tuning, error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return Tuning{}, err
-	}
-	defer done()
-	content, cfg, err := s.read()
-	if err != nil {
-		return Tuning{}, err
-	}
-	cam, err := find(cfg, id)
-	if err != nil {
-		return Tuning{}, err
-	}
-	if version(cam.Motion) != t.Version {
-		return Tuning{}, refuse("Somebody else changed this camera's settings since you opened them: load them anew.")
-	}
-	if err := drawable(t.CameraMotion); err != nil {
-		return Tuning{}, err
-	}
-	changed, err := configs.ChangeMotion(s.opts.File, content, id, t.CameraMotion)
-	if err != nil {
-		return Tuning{}, inWords(err)
-	}
-	if string(changed) != string(content) {
-		if err := s.put(ctx, content, changed, func() error { return nil }); err != nil {
-			return Tuning{}, err
+	err := s.edit(ctx, func(e *edit) error {
+		cam, err := find(e.cfg, id)
+		if err != nil {
+			return err
 		}
+		if version(cam.Motion) != t.Version {
+			return refuse("Somebody else changed this camera's settings since you opened them: load them anew.")
+		}
+		if err = drawable(t.CameraMotion); err == nil {
+			e.content, err = configs.ChangeMotion(s.opts.File, e.content, id, t.CameraMotion)
+		}
+		return err
+	})
+	if err != nil {
+		return Tuning{}, err
 	}
 	return s.Tuning(id)
 }

@@ -11,6 +11,7 @@ import (
 	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
+	"vmsbridge/storage/vfs"
 )
 
 // section is a camera as it goes into the configuration.
@@ -130,5 +131,5 @@ func begun(path string) ([]byte, error) {
 	if os.Geteuid() != 0 {
 		gid = -1
 	}
-	return nil, setup.Replace(path, nil, 0o640, -1, gid)
+	return nil, vfs.Replace(path, nil, 0o640, -1, gid)
 }

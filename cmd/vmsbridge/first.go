@@ -13,6 +13,7 @@ import (
 	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
+	"vmsbridge/storage/vfs"
 )
 
 // hereConfig is the configuration in the current folder, which a first start in an empty folder
@@ -50,7 +51,7 @@ func firstStart(named, listen string, s streams) (string, error) {
 	if _, err := configs.Parse(hereConfig, content); err != nil {
 		return "", cli.Exit(exitUsage, fmt.Errorf("--listen: %w", err))
 	}
-	if err := setup.Replace(hereConfig, content, 0o600, -1, -1); err != nil {
+	if err := vfs.Replace(hereConfig, content, 0o600, -1, -1); err != nil {
 		return "", fmt.Errorf("begin a configuration: %w", err)
 	}
 	path, _ := filepath.Abs(hereConfig)

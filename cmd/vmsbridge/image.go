@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
+	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
@@ -59,7 +59,7 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	if c.Output == "-" {
 		_, err = s.out.Write(jpeg)
 	} else {
-		err = setup.Replace(c.Output, jpeg, 0o644, -1, -1)
+		err = vfs.Replace(c.Output, jpeg, 0o644, -1, -1)
 	}
 	if err != nil {
 		return fmt.Errorf("write the still: %w", err)

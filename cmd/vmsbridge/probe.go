@@ -15,6 +15,7 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
+	"vmsbridge/storage/vfs"
 )
 
 type probeCommand struct {
@@ -175,7 +176,7 @@ func (c *probeCommand) save(p *probed, st setup.Picture, s streams) error {
 		_, err := s.out.Write(st.JPEG)
 		return err
 	}
-	if err := setup.Replace(c.Output, st.JPEG, 0o644, -1, -1); err != nil {
+	if err := vfs.Replace(c.Output, st.JPEG, 0o644, -1, -1); err != nil {
 		return fmt.Errorf("write the still: %w", err)
 	}
 	p.Still = map[string]string{"file": c.Output,

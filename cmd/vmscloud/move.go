@@ -17,9 +17,9 @@ import (
 	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/database"
-	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/postgres"
+	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -147,16 +147,7 @@ func (r *raw) setNote(m moved) error {
 			return tx.Bucket(noteBucket).Put(noteKey, text)
 		})
 	}
-	path := filepath.Join(r.at.Data, noteFile)
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return guard.Rename(path+".new", path)
+	return vfs.Replace(filepath.Join(r.at.Data, noteFile), text, 0o600, -1, -1)
 }
 
 // move is a move that is under way.

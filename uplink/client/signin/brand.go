@@ -36,16 +36,7 @@ func brandedHost(address, brand string) string {
 
 // knows asks a host whether the session is good there.
 func (d Door) knows(ctx context.Context, address, session string) bool {
-	ctx, cancel := context.WithTimeout(ctx, doorTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/g/aaa/isauth", nil)
-	if err != nil {
-		return false
-	}
-	if d.Key != "" {
-		req.Header.Set("Authentication", d.Key)
-	}
-	req.AddCookie(&http.Cookie{Name: "auth_key", Value: session})
-	_, err = exchange(d.HTTP, req, stepOpen, nil)
+	_, err := request{method: http.MethodGet, base: address, path: "/g/aaa/isauth", session: session, key: d.Key}.
+		send(ctx, d.HTTP, stepOpen, nil)
 	return err == nil
 }

@@ -108,30 +108,56 @@ var errForeign = errors.New("what answers is not the service's sign-in: is servi
 
 // post sends a JSON body and reads the answer into out, which may be nil.
 func (d Door) post(ctx context.Context, at step, path string, in, out any) ([]*http.Cookie, error) {
-	raw, err := json.Marshal(in)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, doorTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(d.URL, "/")+path,
-		bytes.NewReader(raw))
-	if err != nil {
-		return nil, errors.New("the service's address must look like https://host")
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if d.Key != "" {
-		req.Header.Set("Authentication", d.Key)
-	}
-	if d.Device != "" {
-		req.AddCookie(&http.Cookie{Name: "tfa_key", Value: d.Device})
-	}
-	return exchange(d.HTTP, req, at, out)
+	return request{method: http.MethodPost, base: d.URL, path: path, json: in, key: d.Key, device: d.Device}.
+		send(ctx, d.HTTP, at, out)
 }
 
-// exchange sends a request and reads a JSON answer. An answer with a status that is not 2xx is a
+// request is one to the service. What is empty is left out.
+type request struct {
+	method, base, path string
+	json               any        // its body
+	form               url.Values // its body, in place of JSON
+	key                string     // of the API
+	session, device    string     // cookies
+	bearer             string
+	client, secret     string // HTTP's basic authentication, RFC 6749 §2.3.1
+}
+
+// send sends a request and reads a JSON answer. An answer with a status that is not 2xx is a
 // *Refusal; so is a redirect that is not followed.
-func exchange(client *http.Client, req *http.Request, at step, out any) (cookies []*http.Cookie, err error) {
+func (r request) send(ctx context.Context, client *http.Client, at step, out any) (cookies []*http.Cookie,
+	err error) {
+	ctx, cancel := context.WithTimeout(ctx, doorTime)
+	defer cancel()
+	body, kind := []byte(r.form.Encode()), "application/x-www-form-urlencoded"
+	if r.json != nil {
+		kind = "application/json"
+		if body, err = json.Marshal(r.json); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, strings.TrimRight(r.base, "/")+r.path,
+		bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("the address of the service's sign-in must look like https://host")
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", kind)
+	}
+	for name, value := range map[string]string{"auth_key": r.session, "tfa_key": r.device} {
+		if value != "" {
+			req.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+	}
+	if r.key != "" {
+		req.Header.Set("Authentication", r.key)
+	}
+	if r.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+r.bearer)
+	}
+	if r.client != "" {
+		req.SetBasicAuth(url.QueryEscape(r.client), url.QueryEscape(r.secret))
+	}
 	req.Header.Set("Accept", "application/json")
 	res, err := client.Do(req)
 	if err != nil {
@@ -141,7 +167,7 @@ func exchange(client *http.Client, req *http.Request, at step, out any) (cookies
 		return nil, fmt.Errorf("ask the service to sign in: %w", err)
 	}
 	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("ask the service to sign in: %w", err)
 	}
@@ -159,27 +185,13 @@ func exchange(client *http.Client, req *http.Request, at step, out any) (cookies
 // account's list of clients. Errors of the service are *Refusal: 404 where it has no such thing,
 // 403 where the user may not.
 func (d Door) Lasting(ctx context.Context, s Saved, name string) (Saved, error) {
-	raw, err := json.Marshal(map[string]string{"name": name})
-	if err != nil {
-		return s, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, doorTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/clients",
-		bytes.NewReader(raw))
-	if err != nil {
-		return s, errForeign
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.AddCookie(&http.Cookie{Name: "auth_key", Value: s.Session})
-	if d.Key != "" {
-		req.Header.Set("Authentication", d.Key)
-	}
 	var made struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	if _, err := exchange(d.HTTP, req, stepOpen, &made); err != nil {
+	_, err := request{method: http.MethodPost, base: s.Door, path: "/oauth2/clients",
+		json: map[string]string{"name": name}, session: s.Session, key: d.Key}.send(ctx, d.HTTP, stepOpen, &made)
+	if err != nil {
 		return s, err
 	}
 	if made.ID == "" || made.Secret == "" {
@@ -192,17 +204,7 @@ func (d Door) Lasting(ctx context.Context, s Saved, name string) (Saved, error) 
 // End ends a client that Lasting made before, with all that it got. s is a sign-in with a session.
 // Errors of the service are *Refusal.
 func (d Door) End(ctx context.Context, s Saved, client string) error {
-	ctx, cancel := context.WithTimeout(ctx, doorTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete,
-		strings.TrimRight(s.Door, "/")+"/oauth2/clients?id="+url.QueryEscape(client), nil)
-	if err != nil {
-		return errForeign
-	}
-	req.AddCookie(&http.Cookie{Name: "auth_key", Value: s.Session})
-	if d.Key != "" {
-		req.Header.Set("Authentication", d.Key)
-	}
-	_, err = exchange(d.HTTP, req, stepOpen, nil)
+	_, err := request{method: http.MethodDelete, base: s.Door, path: "/oauth2/clients?id=" + url.QueryEscape(client),
+		session: s.Session, key: d.Key}.send(ctx, d.HTTP, stepOpen, nil)
 	return err
 }

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -85,35 +84,22 @@ const scopeAll = "vms.all"
 // exchange asks the token endpoint.
 func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error) {
 	var out issued
-	form := url.Values{}
+	r := request{method: http.MethodPost, base: s.Door, path: "/oauth2/token", form: url.Values{}, session: s.Session,
+		key: s.Key}
 	switch {
 	case s.Session != "":
-		form.Set("grant_type", "cookie")
-		form.Set("scope", scopeAll) // a session's token may else only look
+		r.form.Set("grant_type", "cookie")
+		r.form.Set("scope", scopeAll) // a session's token may else only look
 	case s.Refresh != "":
-		form.Set("grant_type", "refresh_token")
-		form.Set("refresh_token", s.Refresh)
+		r.form.Set("grant_type", "refresh_token")
+		r.form.Set("refresh_token", s.Refresh)
 	default:
-		form.Set("grant_type", "client_credentials")
+		r.form.Set("grant_type", "client_credentials")
 	}
-	ctx, cancel := context.WithTimeout(ctx, doorTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/token",
-		strings.NewReader(form.Encode()))
-	if err != nil {
-		return out, errors.New("the address of the sign-in must look like https://host")
+	if s.Session == "" {
+		r.client, r.secret = s.Client, s.Secret
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	switch {
-	case s.Session != "":
-		req.AddCookie(&http.Cookie{Name: "auth_key", Value: s.Session})
-	case s.Client != "":
-		req.SetBasicAuth(url.QueryEscape(s.Client), url.QueryEscape(s.Secret)) // RFC 6749 §2.3.1
-	}
-	if s.Key != "" {
-		req.Header.Set("Authentication", s.Key)
-	}
-	if _, err := exchange(client, req, stepToken, &out); err != nil {
+	if _, err := r.send(ctx, client, stepToken, &out); err != nil {
 		return out, err
 	}
 	if out.Access == "" ||
@@ -125,19 +111,10 @@ func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error
 
 // ask reads the base address from clientSettings, for a service whose token answers leave it out.
 func (s Saved) ask(ctx context.Context, client *http.Client) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, doorTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		strings.TrimRight(s.Door, "/")+"/api/v3.0/clientSettings", nil)
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Authorization", "Bearer "+s.Access)
 	var settings struct {
 		Base place `json:"httpsBaseUrl"`
 	}
-	if _, err := exchange(client, req, stepToken, &settings); err != nil {
-		return "", err
-	}
-	return settings.Base.address(s.Door), nil
+	_, err := request{method: http.MethodGet, base: s.Door, path: "/api/v3.0/clientSettings", bearer: s.Access}.
+		send(ctx, client, stepToken, &settings)
+	return settings.Base.address(s.Door), err
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"vmsbridge/storage/vfs"
 )
 
 // Saved is what a sign-in left: everything in it that is not an address or a name is a secret.
@@ -58,36 +60,16 @@ func Load(path string) (Saved, error) {
 
 // Keep replaces the file by s, readable by its owner only. It is on the disk when Keep returns,
 // whole, or the former one is.
-func (s Saved) Keep(path string) (err error) {
+func (s Saved) Keep(path string) error {
 	raw, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("keep sign-in: %w", err)
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep sign-in: %w", err)
+	err = os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = vfs.Replace(path, append(raw, '\n'), 0o600, -1, -1)
 	}
-	f, err := os.CreateTemp(dir, ".sign-in-*") // of mode 0600
 	if err != nil {
-		return fmt.Errorf("keep sign-in: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(append(raw, '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("keep sign-in: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("keep sign-in: %w", err)
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("keep sign-in: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
 		return fmt.Errorf("keep sign-in: %w", err)
 	}
 	return nil
