@@ -42,6 +42,8 @@ type adminAnswer struct {
 	Tokens   []model.Token   `json:"tokens,omitempty"`
 	Accounts []model.Account `json:"accounts,omitempty"`
 	Users    []model.User    `json:"users,omitempty"`
+	Devices  []deviceShown   `json:"devices,omitempty"`
+	Consents []consentShown  `json:"consents,omitempty"`
 	Bridges  []registry.Held `json:"bridges,omitempty"`
 	Known    []string        `json:"known,omitempty"` // the ids that there are, where one was not found
 	Error    string          `json:"error,omitempty"`
@@ -95,7 +97,7 @@ func adminDo(ids *store.Store, reg *registry.Registry, req adminRequest) (a admi
 		if !ok {
 			return a, fmt.Errorf("unknown request %q", req.Do)
 		}
-		a.Secret, err = changeUser(ids, verb, req.ID, req.What)
+		a, err = changeUser(ids, verb, req.ID, req.What)
 	}
 	return a, err
 }

@@ -130,9 +130,8 @@ func stateOf(u model.User) string {
 	return "disabled"
 }
 
-// changeUser does what userCmd says to the user of an address, and with what: a device. out is the
-// token of "link".
-func changeUser(ids *store.Store, verb, email, what string) (out string, err error) {
+// changeUser does what userCmd says to the user of an address, and with what: a device.
+func changeUser(ids *store.Store, verb, email, what string) (a adminAnswer, err error) {
 	err = ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
 		if err != nil {
@@ -143,7 +142,7 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 		switch verb {
 		case "link":
 			entry.Action = model.AuditPassword
-			out, err = passwordToken(tx, u)
+			a.Secret, err = passwordToken(tx, u)
 		case "unlock":
 			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0,
 				model.AuditUnlock
@@ -158,8 +157,8 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 		case "superuser":
 			u.IsSuperuser, entry.Fields = true, []string{"is_superuser"}
 		case "devices":
-			out, err = devicesOf(u)
-			return err
+			a.Devices = devicesOf(u)
+			return nil
 		case "forget-device":
 			entry.Fields = []string{"user_authenticated_clients"}
 			if what == everything {
@@ -170,7 +169,7 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 					identity.ErrNotFound)
 			}
 		case "consents":
-			out, err = consentsOf(tx, u)
+			a.Consents, err = consentsOf(tx, u)
 			return err
 		case "end-consent":
 			if err := endConsents(tx, u, what); err != nil {
@@ -185,5 +184,5 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 		}
 		return errors.Join(err, tx.PutUser(u), tx.Record(entry))
 	})
-	return out, err
+	return a, err
 }

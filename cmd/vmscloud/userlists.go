@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -24,24 +23,16 @@ type userDevicesCmd struct {
 }
 
 func (c userDevicesCmd) Run() error {
-	return listOrEnd(c.storeFlag, c.Email, "devices", "forget-device", c.Forget, func(out string) error {
-		return listed(out, c.JSON, "ID, NAME, TRUSTED SINCE, LAST USED", func(d deviceShown) []string {
-			return []string{d.ID, printable(d.Name), minute(d.Since), minute(d.Used)}
-		})
+	return listOrEnd(c.storeFlag, c.Email, "devices", "forget-device", c.Forget, func(a adminAnswer) error {
+		return cli.List(os.Stdout, c.JSON, "ID, NAME, TRUSTED SINCE, LAST USED", a.Devices,
+			func(d deviceShown) []string {
+				return []string{d.ID, printable(d.Name), minute(d.Since), minute(d.Used)}
+			})
 	})
 }
 
-// listed prints a list that a running vmscloud or the file gave as JSON.
-func listed[T any](text string, asJSON bool, heading string, row func(T) []string) error {
-	var list []T
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return fmt.Errorf("read the answer of the running vmscloud: %w; is it of another version? Start it anew", err)
-	}
-	return cli.List(os.Stdout, asJSON, heading, list, row)
-}
-
 // listOrEnd prints what a user has of a kind, or ends one of them.
-func listOrEnd(at storeFlag, email, list, end, what string, show func(string) error) error {
+func listOrEnd(at storeFlag, email, list, end, what string, show func(adminAnswer) error) error {
 	return at.admin(func(ask asker) error {
 		verb := list
 		if what != "" {
@@ -55,7 +46,7 @@ func listOrEnd(at storeFlag, email, list, end, what string, show func(string) er
 			fmt.Printf("Done: %s %s %s.\n", verb, printable(what), printable(email))
 			return nil
 		}
-		return show(a.Secret)
+		return show(a)
 	})
 }
 
@@ -67,14 +58,13 @@ type deviceShown struct {
 	Used  time.Time `json:"used,omitzero"`
 }
 
-// devicesOf are the trusted devices of a user as JSON.
-func devicesOf(u model.User) (string, error) {
+// devicesOf are the trusted devices of a user.
+func devicesOf(u model.User) []deviceShown {
 	list := []deviceShown{}
 	for _, d := range u.Inner.Devices {
 		list = append(list, deviceShown{d.ID(), d.Name, d.Since, d.Used})
 	}
-	out, err := json.Marshal(list)
-	return string(out), err
+	return list
 }
 
 // minute is a time in a list.
@@ -93,8 +83,8 @@ type userConsentsCmd struct {
 }
 
 func (c userConsentsCmd) Run() error {
-	return listOrEnd(c.storeFlag, c.Email, "consents", "end-consent", c.Revoke, func(out string) error {
-		return listed(out, c.JSON, "CLIENT, NAME, SCOPES, SINCE", func(x consentShown) []string {
+	return listOrEnd(c.storeFlag, c.Email, "consents", "end-consent", c.Revoke, func(a adminAnswer) error {
+		return cli.List(os.Stdout, c.JSON, "CLIENT, NAME, SCOPES, SINCE", a.Consents, func(x consentShown) []string {
 			return []string{x.Client, printable(x.Name), strings.Join(x.Scopes, " "), minute(x.Since)}
 		})
 	})
@@ -108,18 +98,14 @@ type consentShown struct {
 	Since  time.Time `json:"since"`
 }
 
-// consentsOf are what a user lets clients do, as JSON.
-func consentsOf(tx *store.Tx, u model.User) (string, error) {
+// consentsOf are what a user lets clients do.
+func consentsOf(tx *store.Tx, u model.User) ([]consentShown, error) {
 	list, err := oauth.Consents(tx, u)
-	if err != nil {
-		return "", err
-	}
 	shown := []consentShown{}
 	for _, x := range list {
 		shown = append(shown, consentShown{x.ClientID, x.Name, x.Scopes, x.Created})
 	}
-	out, err := json.Marshal(shown)
-	return string(out), err
+	return shown, err
 }
 
 // endConsents takes back what a user lets one client do, or all.

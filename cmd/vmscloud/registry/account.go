@@ -33,13 +33,6 @@ func (r *Registry) account(id string) *tenant {
 // none is what an account has that has nothing. Only read.
 var none = &tenant{}
 
-// take takes in an actor that the file has.
-func (r *Registry) take(a Actor) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.account(a.Account).put(a)
-}
-
 // look finds an account to read. The lock is held, or writeMu.
 func (r *Registry) look(id string) *tenant {
 	if a := r.accounts[id]; a != nil {

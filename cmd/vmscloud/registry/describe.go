@@ -49,9 +49,5 @@ func (r *Registry) Describe(account, id string, change vms.CameraChange) error {
 	}
 	said = said.With(change)
 	a.Described = &said
-	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
-		return err
-	}
-	r.take(a)
-	return nil
+	return r.keep(Bridge{}, a)
 }

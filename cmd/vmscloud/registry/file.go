@@ -69,8 +69,9 @@ func each[T any](tx database.Tx, bucket string, f func(key []byte, v T) error) e
 	return nil
 }
 
-func (r *Registry) save(b Bridge, actors map[string]Actor) error {
-	return r.records.Update(func(tx database.Tx) error {
+// keep stores a bridge, if it has an id, and actors, and takes them in. writeMu is held.
+func (r *Registry) keep(b Bridge, actors ...Actor) error {
+	err := r.records.Update(func(tx database.Tx) error {
 		if b.ID != "" {
 			if err := putJSON(tx.Bucket(bucketBridges), rowKey(b.Account, b.ID), b); err != nil {
 				return err
@@ -83,6 +84,18 @@ func (r *Registry) save(b Bridge, actors map[string]Actor) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b.ID != "" {
+		r.setLocked(b)
+	}
+	for _, a := range actors {
+		r.account(a.Account).put(a)
+	}
+	return nil
 }
 
 // erase removes all that is stored of an account.

@@ -97,11 +97,8 @@ func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, erro
 		next = Actor{ID: a.ID, Type: a.Type, Account: account, Created: r.now().UTC()}
 	}
 	next.Bridge = bridge
-	if err := r.save(Bridge{}, map[string]Actor{a.ID: next}); err != nil {
-		return false, err
-	}
-	r.take(next)
-	return true, nil
+	err := r.keep(Bridge{}, next)
+	return err == nil, err
 }
 
 // Forget removes the bridges and actors of an account that was deleted.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -106,16 +107,7 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 	if b == next && len(changed) == 0 {
 		return nil
 	}
-	if err := r.save(next, changed); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.setLocked(next)
-	for _, a := range changed {
-		r.account(p.AccountID).put(a)
-	}
-	return nil
+	return r.keep(next, slices.Collect(maps.Values(changed))...)
 }
 
 // upsert notes in changed what becomes of an actor that is registered as want, if that differs from

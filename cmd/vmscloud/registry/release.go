@@ -56,13 +56,7 @@ func (r *Registry) Release(account, id string) error {
 		return err
 	}
 	b.Holder = ""
-	if err := r.save(b, nil); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.setLocked(b)
-	return nil
+	return r.keep(b)
 }
 
 // ReleaseCamera lets the next other bridge of its account that registers a camera have it. As
@@ -78,11 +72,7 @@ func (r *Registry) ReleaseCamera(account, id string) error {
 		return err
 	}
 	a.Released = true
-	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
-		return err
-	}
-	r.take(a)
-	return nil
+	return r.keep(Bridge{}, a)
 }
 
 // only finds what an account has, or the only account that has it where none is named.

@@ -18,11 +18,7 @@ func (r *Registry) SetStatus(account, id, status string, since time.Time) error 
 		return nil
 	}
 	a.Status, a.StatusSince = status, since
-	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
-		return err
-	}
-	r.take(a)
-	return nil
+	return r.keep(Bridge{}, a)
 }
 
 // statusLocked is bridgeOffline while nothing is heard of the bridge; the camera may be well then.

@@ -62,21 +62,15 @@ func (a Actor) untold(list []Actor) []Actor {
 func (r *Registry) Told(list []Actor) error {
 	r.writeMu.Lock()
 	defer r.writeMu.Unlock()
-	changed := map[string]Actor{}
+	var changed []Actor
 	for _, told := range list {
 		a, ok := r.look(told.Account).actors[told.ID]
 		if rest, is := strings.CutPrefix(string(a.Untold), string(told.Untold)); ok && is {
 			a.Untold = Changes(rest)
-			changed[Key(a.Account, a.ID)] = a
+			changed = append(changed, a)
 		}
 	}
-	if err := r.save(Bridge{}, changed); err != nil {
-		return err
-	}
-	for _, a := range changed {
-		r.take(a)
-	}
-	return nil
+	return r.keep(Bridge{}, changed...)
 }
 
 // Device says what kind of device an actor is; "" for none.
