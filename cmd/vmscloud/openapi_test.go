@@ -34,7 +34,7 @@ func TestTheDocumentIsWhatIsServed(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(textOf(t, made, "filters")), &filters))
 	ids := map[string]string{"/cameras/": "cam-a", "/bridges/": "bridge-a", "/users/": "self", "/accounts/": "self",
 		"/eventSubscriptions/": sub, "/devices/": "cam-a",
-		"/events/":             url.PathEscape(motion("", "cam-a", 0).ID)}
+		"/events/": url.PathEscape(motion("", "cam-a", 0).ID)}
 	asked := 0
 	for pattern, item := range doc.Paths.Map() {
 		path := strings.ReplaceAll(pattern, "{filter}", filters[0].ID)

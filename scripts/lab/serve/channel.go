@@ -102,9 +102,9 @@ func (c *channel) forgetPlay() {
 	c.playedAt = time.Time{}
 }
 
-// play sends the pictures at their times until ctx ends. After a moment in which the machine did not
-// let it run it sends at once what is due. Where it cannot keep up it leaves whole rounds out rather
-// than running behind for ever.
+// play sends the pictures at their times until ctx ends. After a moment in which the machine did
+// not let it run it sends at once what is due. Where it cannot keep up it leaves whole rounds out
+// rather than running behind for ever.
 func (c *channel) play(ctx context.Context, began time.Time) {
 	loop := len(c.movie.Units)
 	timer := time.NewTimer(0)
