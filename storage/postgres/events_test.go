@@ -62,6 +62,7 @@ var (
 
 func someTime(t *rapid.T, label string) vms.Time {
 	at := zero.Add(time.Duration(rapid.Int64Range(-4, 12).Draw(t, label)) * 250 * time.Millisecond)
+	at = at.AddDate(0, 0, -rapid.SampledFrom([]int{0, 0, 1, 2, 3, 9}).Draw(t, label+" days"))
 	if rapid.IntRange(0, 9).Draw(t, label+" far") == 0 { // before 1970, another week, a partition that is not there
 		at = at.AddDate(rapid.SampledFrom([]int{0, -1, -70, 30}).Draw(t, label+" years"), 0, -8)
 	}
@@ -75,6 +76,7 @@ func someEvent(t *rapid.T) vms.Event {
 		Type: rapid.SampledFrom(someTypes).Draw(t, "type"), StartTimestamp: someTime(t, "start")}
 	if rapid.Bool().Draw(t, "ended") {
 		length := time.Duration(rapid.IntRange(0, 8).Draw(t, "length")) * 250 * time.Millisecond
+		length += time.Duration(rapid.SampledFrom([]int{0, 0, 0, 25}).Draw(t, "hours")) * time.Hour
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(length))
 	}
 	ev.SetData(vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: rapid.StringN(0, 3, 9).Draw(t, "data")}))
@@ -424,12 +426,15 @@ func TestListsReadTheirOwn(t *testing.T) {
 		}
 		require.NoError(t, e.PutAll(batch, false))
 	}
-	c := conditionsOf(vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "a/cam007"}}})
+	asked := vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "a/cam007"}}}
+	c := conditionsOf(asked)
 	keys, args := c.keysQuery(false, nil, 11)
+	direct, its := c.countQuery(asked, 0, 0)
+	counts, theirs := c.countQuery(asked, weekOf(zero)-2, weekOf(zero)+1)
 	for name, q := range map[string]struct {
 		sql  string
 		args []any
-	}{"count": {c.countQuery(), c.args}, "keys": {keys, args}} {
+	}{"count": {direct, its}, "counts": {counts, theirs}, "keys": {keys, args}} {
 		conn, err := db.pool.Acquire(t.Context())
 		require.NoError(t, err)
 		rows, err := conn.Query(t.Context(), "explain (analyze, buffers, timing off) "+q.sql, q.args...)

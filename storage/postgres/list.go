@@ -16,7 +16,7 @@ import (
 
 // List answers a query as the journal's does: the page at c, or the first one for a nil c. It reads
 // the keys of one page from each camera's own stretch of the key, then the bodies of those that are
-// on the page. Total is counted, by the index where no end is asked for, unless q.Counted says it.
+// on the page. Total is counted (see counts.go), unless q.Counted says it.
 func (e *Events) List(q vms.Query, c *vms.Cursor) (page vms.Page, err error) {
 	n := q.PageSize
 	if n <= 0 {
@@ -48,7 +48,7 @@ func (l *lister) page(q vms.Query, c *vms.Cursor, n int) (page vms.Page, err err
 	page.Events = []vms.Event{}
 	if q.Counted != nil {
 		page.Total = *q.Counted
-	} else if page.Total, err = l.count(); err != nil {
+	} else if page.Total, err = l.count(q); err != nil {
 		return page, err
 	}
 	var at *key
@@ -95,10 +95,19 @@ func (l *lister) any(ascending bool, after key) (bool, error) {
 	return len(keys) > 0, err
 }
 
-// conditions are a query's, as SQL. actors is what the events are joined with, "" for any actor's.
+// conditions are a query's, as SQL. actors is what the events are joined with, "" for any actor's;
+// whose has the conditions of actor and type, sql the others.
 type conditions struct {
-	actors, sql string
-	args        []any
+	actors, whose, sql string
+	args               []any
+}
+
+// of is what actors and a table are read from.
+func (c conditions) of(table string) string {
+	if c.actors == "" {
+		return table
+	}
+	return c.actors + ", " + table
 }
 
 func (c *conditions) arg(v any) string {
@@ -118,11 +127,11 @@ func conditionsOf(q vms.Query) conditions {
 	if len(q.Actors) > 0 {
 		ids, types := namesOf(q.Actors)
 		c.actors = fmt.Sprintf("unnest(%s::text[], %s::text[]) a (actor, actor_type)", c.arg(ids), c.arg(types))
-		c.and("e.actor = a.actor and e.actor_type = a.actor_type")
+		c.whose += " and e.actor = a.actor and e.actor_type = a.actor_type"
 	}
 	if len(q.Types) > 0 {
 		types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return !storable(t) })
-		c.and("e.type = any(" + c.arg(types) + "::text[])")
+		c.whose += " and e.type = any(" + c.arg(types) + "::text[])"
 	}
 	if q.StartGTE != nil {
 		c.and("e.start_ms >= " + c.arg(q.StartGTE.UnixMilli()))
@@ -150,20 +159,17 @@ func conditionsOf(q vms.Query) conditions {
 	return c
 }
 
-func (l *lister) count() (n int, err error) {
+func (l *lister) count(q vms.Query) (n int, err error) {
 	if err := l.stopped(); err != nil {
 		return 0, err
 	}
-	err = l.conn.QueryRow(l.ctx, l.where.countQuery(), l.where.args...).Scan(&n)
-	return n, err
-}
-
-func (c conditions) countQuery() string {
-	from := "vms_events e"
-	if c.actors != "" {
-		from = c.actors + ", " + from
+	first, end, err := believed(l.ctx, l.conn)
+	if err != nil {
+		return 0, err
 	}
-	return "select count(*) from " + from + " where true" + c.sql
+	sql, args := l.where.countQuery(q, first, end)
+	err = l.conn.QueryRow(l.ctx, sql, args...).Scan(&n)
+	return n, err
 }
 
 // keys are those of up to n matching events in order, after a place (nil: from the first on), whose
@@ -204,14 +210,14 @@ func (c conditions) keysQuery(ascending bool, after *key, n int) (string, []any)
 	most := w.arg(n)
 	// Of one actor, the order by name is that by id. Of several that began in one millisecond all
 	// are read, and put in order here.
-	sql := fmt.Sprintf(`select e.actor, e.start_ms, e.name from vms_events e where true%s
-		order by e.start_ms %s, e.name %s limit %s`, w.sql, direction, direction, most)
+	sql := fmt.Sprintf(`select e.actor, e.start_ms, e.name from vms_events e where true%s%s
+		order by e.start_ms %s, e.name %s limit %s`, w.whose, w.sql, direction, direction, most)
 	if w.actors != "" {
 		sql = fmt.Sprintf(`select k.* from %s, lateral (%s) k order by k.start_ms %s fetch first %s rows with ties`,
 			w.actors, sql, direction, most)
 	} else {
-		sql = fmt.Sprintf(`select e.actor, e.start_ms, e.name from vms_events e where true%s
-			order by e.start_ms %s fetch first %s rows with ties`, w.sql, direction, most)
+		sql = fmt.Sprintf(`select e.actor, e.start_ms, e.name from vms_events e where true%s%s
+			order by e.start_ms %s fetch first %s rows with ties`, w.whose, w.sql, direction, most)
 	}
 	return sql, w.args
 }

@@ -73,13 +73,15 @@ func (e *Events) makePartitions() error {
 			if err := makePartition(ctx, conn, n); err != nil {
 				return fmt.Errorf("make the partition of events %s: %w", partName(n), err)
 			}
+			there = append(there, n)
 		}
-		return nil
+		return forgetWeeks(ctx, conn, there)
 	})
 }
 
 func makePartition(ctx context.Context, conn *pgx.Conn, n int64) error {
 	name, from, to := partName(n), n*week.Milliseconds(), (n+1)*week.Milliseconds()
+	moved := false
 	for _, sql := range []string{
 		fmt.Sprintf(`create table %s (like vms_events including defaults including constraints) %s`, name, partSettings),
 		fmt.Sprintf(`alter table %s alter body set storage main, alter body set compression lz4`, name),
@@ -88,25 +90,41 @@ func makePartition(ctx context.Context, conn *pgx.Conn, n int64) error {
 			insert into %s select * from moved`, from, to, name),
 		fmt.Sprintf(`alter table vms_events attach partition %s for values from (%d) to (%d)`, name, from, to),
 	} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
+		tag, err := conn.Exec(ctx, sql)
+		if err != nil {
 			return err
 		}
+		moved = moved || tag.Insert() && tag.RowsAffected() > 0
 	}
-	return nil
+	if moved {
+		return nil // of before there were counts, maybe: it is counted anew
+	}
+	_, err := conn.Exec(ctx, `insert into vms_counted values ($1, null)`, n)
+	return err
 }
 
 // Prune removes events that ended before r.Before: all those of weeks that ended before, by
 // dropping their partition, and each of those that have no partition. So an event may stay up to a
 // week longer. What is ongoing, and what ended later, stays. It also makes the partitions of the
-// next weeks. Keep and Oldest are refused: how much there is, PostgreSQL's own disk limits.
+// next weeks, and counts those that are not counted, which may take minutes after an upgrade and
+// ends early when Run does. Keep and Oldest are refused: how much there is, PostgreSQL's own disk
+// limits.
 func (e *Events) Prune(r journal.Retention) (total int, err error) {
 	if r.Keep > 0 || r.Oldest > 0 {
 		return 0, errors.New("prune events: PostgreSQL removes events by their age only")
 	}
-	if err := e.makePartitions(); err != nil || r.Before.IsZero() {
+	if err := e.makePartitions(); err != nil {
 		return 0, err
 	}
-	before := r.Before.UnixMilli()
+	if !r.Before.IsZero() {
+		total, err = e.dropWeeks(r.Before)
+	}
+	return total, errors.Join(err, e.countWeeks(countAtOnce))
+}
+
+// dropWeeks removes what ended before a time, as Prune says.
+func (e *Events) dropWeeks(limit time.Time) (total int, err error) {
+	before := limit.UnixMilli()
 	var weeks []int64
 	err = e.read(func(ctx context.Context, conn *pgx.Conn) error { weeks, err = partitions(ctx, conn); return err })
 	for _, n := range weeks {
@@ -150,6 +168,11 @@ func dropPartition(ctx context.Context, conn *pgx.Conn, n, before int64) (int, e
 	if err := conn.QueryRow(ctx, `select count(*) from `+name).Scan(&all); err != nil {
 		return 0, err
 	}
-	_, err = conn.Exec(ctx, `drop table `+name)
+	if _, err = conn.Exec(ctx, `drop table `+name); err == nil {
+		var there []int64
+		if there, err = partitions(ctx, conn); err == nil {
+			err = forgetWeeks(ctx, conn, there)
+		}
+	}
 	return int(all - kept.RowsAffected()), err
 }
