@@ -47,6 +47,7 @@ type office struct {
 	mu         sync.Mutex
 	registered vms.Registration
 	events     map[string]vms.Event
+	away       bool // it refuses all
 }
 
 func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,6 +57,8 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	var ev vms.Event
 	switch {
+	case o.away:
+		w.WriteHeader(http.StatusServiceUnavailable)
 	case r.Header.Get("Authorization") != "Bearer "+serviceToken1:
 		w.WriteHeader(http.StatusUnauthorized)
 	case r.URL.Path == tunnel.Path:

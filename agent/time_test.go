@@ -54,6 +54,7 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 			stop := b.start()
 			b.moves()
 			require.Empty(t, clockProblems(b.agent))
+			b.office.goes(true)
 			b.m.set(by, false)
 			b.eventually("status to tell of the step", func() bool { return len(clockProblems(b.agent)) == 1 })
 			told := clockProblems(b.agent)[0]
@@ -65,9 +66,38 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 			b.m.set(0, true)
 			b.eventually("status to tell of it no more", func() bool { return len(clockProblems(b.agent)) == 0 })
 			b.rests(2)
+			b.office.goes(false)
 			b.told(2)
 			stop()
 			b.judge(nil, nil).within(t)
+		})
+	}
+	for name, by := range map[string]time.Duration{"NTP sets it two hours forward": 2 * hour,
+		"NTP sets it an hour back": -hour} {
+		t.Run(name+" while the service is away", func(t *testing.T) {
+			t.Parallel()
+			b := w.box(t, &quartz{id: "a", booted: time.Now(), synced: true})
+			stop := b.start()
+			b.rests(1)
+			b.moves() // and goes on
+			b.office.goes(true)
+			step := time.Now()
+			b.m.set(by, true)
+			ended := 0
+			b.eventually("a motion in the new time", func() bool {
+				q := vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}
+				page, err := b.agent.archive.Journal.List(q, nil)
+				require.NoError(t, err)
+				all := slices.DeleteFunc(page.Events, vms.Event.Ongoing)
+				ended = len(all)
+				return slices.ContainsFunc(all, func(ev vms.Event) bool {
+					return ev.StartTimestamp.Sub(step).Abs() > by.Abs()/2
+				})
+			})
+			b.office.goes(false)
+			b.told(ended)
+			stop()
+			b.stepped(step, by)
 		})
 	}
 	t.Run("a quartz that is 0.8 % off", func(t *testing.T) { // 200 ppm over 40 times as long

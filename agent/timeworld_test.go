@@ -237,6 +237,13 @@ func (b *box) told(n int) {
 	})
 }
 
+// goes makes the service refuse all, or no more.
+func (o *office) goes(away bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.away = away
+}
+
 // verdict is what a box's records are worth.
 type verdict struct{ still, event time.Duration }
 
@@ -321,6 +328,59 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	require.NoError(t, err)
 	require.True(t, check.Clean(), "%v", check.Problems)
 	return v
+}
+
+// stepped looks at what the box has of a step of the time itself, which nothing can undo: the
+// service has every event once, no span takes the step for motion, and each side of the step has
+// its stills, at their times.
+func (b *box) stepped(step time.Time, by time.Duration) {
+	t := b.t
+	j, err := journal.Open(filepath.Join(b.cfg.Bridge.Data, archive.JournalFile), journal.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	page, err := j.List(vms.Query{PageSize: 1000, Ascending: true}, nil)
+	require.NoError(t, err)
+	b.office.mu.Lock()
+	defer b.office.mu.Unlock()
+	require.Len(t, b.office.events, len(page.Events))
+	before, after := 0, 0
+	for _, ev := range page.Events {
+		require.Equal(t, ev.EndTimestamp, b.office.events[ev.ID].EndTimestamp, ev.ID)
+		require.NotNil(t, ev.EndTimestamp, ev.ID)
+		long := ev.EndTimestamp.Sub(ev.StartTimestamp.Time)
+		require.GreaterOrEqual(t, long, time.Duration(0), ev.ID)
+		if ev.Type != vms.TypeMotion {
+			continue
+		}
+		t.Logf("%s: %v", ev.ID, long)
+		require.Less(t, long, time.Minute, "%s takes the step for motion", ev.ID)
+		if ev.StartTimestamp.Sub(step).Abs() < by.Abs()/2 {
+			before++
+		} else {
+			after++
+		}
+	}
+	require.GreaterOrEqual(t, before, 1)
+	require.GreaterOrEqual(t, after, 1, "the new time is gone by")
+	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir),
+		stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	for _, c := range []struct {
+		side    time.Time
+		earlier bool
+	}{{step.Add(-time.Second), true}, {step.Add(by).Add(4 * time.Second), false}} {
+		s, err := r.Before("gate", stills.Preview, c.side)
+		require.NoError(t, err)
+		require.WithinDuration(t, c.side, s.Time, 3*time.Second)
+		called := func(at time.Time) (time.Time, bool) {
+			if c.earlier {
+				return at, true
+			}
+			return at.Add(by), true
+		}
+		require.LessOrEqual(t, b.w.calendared(called).error(t, s.JPEG, s.Time).Abs(), time.Second)
+	}
 }
 
 // offTruth is how far motions are from those of the bridge whose clock was never wrong.

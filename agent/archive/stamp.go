@@ -44,16 +44,23 @@ func (s stamp) records(batch []vms.Event, stored []bool, last []time.Time) []jou
 	return list
 }
 
-// timed is an event with its true times. A step back in its midst does not make it end before it
-// begins, nor anything in it come before it: what would is as long after the start as it was.
+// leastStep is by how much more the true time must have passed within an event than time itself, to
+// be a step.
+const leastStep = time.Second
+
+// timed is an event with its true times. A step in its midst does not make it end before it begins,
+// nor anything in it come before it, nor does a motion of seconds last for hours: what comes after
+// the step is as long after the start as it was. A device's status follows a step forward, so that
+// the next one begins where it ends.
 func timed(ev vms.Event, at func(time.Time) time.Time) vms.Event {
-	began := ev.StartTimestamp.Time
+	began, follows := ev.StartTimestamp.Time, ev.Type == vms.TypeDeviceStatus
 	start := at(began)
 	return ev.Retimed(func(t time.Time) time.Time {
-		if true := at(t); t.Before(began) || !true.Before(start) {
-			return true
+		moved, gone := at(t), t.Sub(began)
+		if gone >= 0 && (moved.Before(start) || !follows && moved.Sub(start) > gone+leastStep) {
+			return start.Add(gone)
 		}
-		return start.Add(t.Sub(began))
+		return moved
 	})
 }
 
