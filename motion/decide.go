@@ -52,6 +52,9 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 		e.boxes, e.things = d.inside, d.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
+	if d.tracks.Learning { // it is learned everywhere
+		return
+	}
 	held, lights, marks := false, false, [area.Most]byte{}
 	for j := range objects {
 		o := &objects[j]

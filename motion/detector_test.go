@@ -108,13 +108,12 @@ func TestMaskHides(t *testing.T) {
 	require.InDelta(t, 6.95, offset(got.ended[0].Last), 0.45)
 }
 
-// TestWalksFromTheStart: of who walks in the first picture already, the event begins half a second
-// after that.
+// TestWalksFromTheStart: of who walks in the first picture already, the event begins in the third.
 func TestWalksFromTheStart(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
 	got := watch(t, motion.Config{}, s, 10, 6*time.Second, func(at float64) { walker(s, 0.1+0.15*at) })
 	require.Len(t, got.began, 1)
-	require.InDelta(t, 0.5, offset(got.began[0].Start), 0.11)
+	require.InDelta(t, 0.2, offset(got.began[0].Start), 0.01)
 }
 
 // TestGapEnds: a lost stream ends the span at once, at its last picture with motion, and the next

@@ -10,6 +10,8 @@ const (
 	learnFor      = 500 * time.Millisecond // of a new scene, before anything is reported
 	settleFor     = 900 * time.Millisecond // in which background and noise of a new scene are learned fast
 	learnPictures = 4
+	// of a new scene, after which what moves is followed: it is motion once the scene is learned
+	followAfter = 2
 	// after which it is known what always moves: restlessAfter, and while it was learned
 	restlessLearned = 4500 * time.Millisecond
 	restlessKnown   = 10 * time.Second // after which that is known well
@@ -139,15 +141,13 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
+	d.tracks.Learning = d.learning()
 	d.tracks.Young, d.tracks.Early = d.at < d.began+restlessLearned, d.at < d.began+restlessKnown
 	cells, squares := d.grid.cells(), plane.Block(0)
 	if d.tracks.Scattered = false; solid > cells/100 || d.jumpedAt != 0 {
 		squares = d.squares()
 		d.tracks.Scattered = solid > cells/100 && scattered(d.square)
 		if d.tracks.Scattered && d.blurs(now) {
-			if d.at > d.blursTill {
-				d.tracks.Remember(d.at, d.seen, true)
-			}
 			d.blursTill = d.at + focusLasts
 		}
 		if d.at <= d.blursTill && solid > cells/100 {
@@ -170,13 +170,10 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	}
 	d.upset = d.newScene || upheaval
 	minMoved := d.leastMoved()
-	if solid >= max(2, minMoved/2) && !d.learning() {
+	if solid >= max(2, minMoved/2) && d.pictures > followAfter {
 		d.objects = d.find(now, before, light, minMoved)
 	}
 	if upheaval {
-		if !d.upheaves {
-			d.tracks.Remember(d.at, d.seen, false)
-		}
 		d.tracks.Upheaves(d.at)
 	}
 	d.upheaves = upheaval

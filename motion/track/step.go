@@ -26,7 +26,9 @@ func (t *Tracker) Step(areas []area.Area, at, dt time.Duration, wall time.Time) 
 	t.Tracks = t.Tracks[:kept]
 	t.attend(areas, at, dt, wall)
 	t.link(areas, at, dt, wall)
-	t.fall.take(areas, t.small, dt)
+	if !t.Learning {
+		t.fall.take(areas, t.small, dt)
+	}
 	for i := range t.Tracks {
 		l := t.sum(areas, i)
 		t.Tracks[i].advance(&l, at, dt, wall, t)
@@ -71,10 +73,10 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	k.consider(l, dt)
 	k.travel(l.Moved, l.largest, l.MovedX, l.MovedY, at, dt)
 	k.follow(l.Creeps && !l.Strong && l.edged() && creepCells*l.Fore >= t.small, l.Fore, l.SumX, l.SumY, t.small, dt)
-	if !k.Confirmed && !flake {
+	if !k.Confirmed && !flake && !t.Learning {
 		k.confirm(at, dt, t)
 	}
-	if !k.Confirmed && !flake && l.Goes {
+	if !k.Confirmed && !flake && !t.Learning && l.Goes {
 		start := k.trail.begin(at, startBack, k.contrast)
 		if l.Since.Before(start) {
 			start = l.Since

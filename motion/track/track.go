@@ -79,20 +79,21 @@ type Tracker struct {
 	Tracks []Track // Area.Track is an index of these, until the next Step
 
 	// What the picture as a whole does: to be set before Step.
+	Learning  bool // the scene is new: what moves is followed, and nothing is confirmed
 	Scattered bool // much changes all over the picture
 	Young     bool // it is not yet known what always moves
 	Early     bool // the same, or it is not yet known well
 
-	lastID  int
-	small   int // cells of what moves, below which a track must travel to be confirmed
-	width   int // of the picture, in cells
-	height  int
-	fall    fall
-	liveAt  time.Duration // when something confirmed last moved
-	liveBox area.Rect     // where
-	change  upheavals     // the last one
-	present []presence    // what differs from the background over many pictures
-	order   []int         // areas of the newest picture, the largest first
+	lastID   int
+	small    int // cells of what moves, below which a track must travel to be confirmed
+	width    int // of the picture, in cells
+	height   int
+	fall     fall
+	liveAt   time.Duration // when something confirmed last moved
+	liveBox  area.Rect     // where
+	upheaved time.Duration // when the picture as a whole last changed, 0 if it never did
+	present  []presence    // what differs from the background over many pictures
+	order    []int         // areas of the newest picture, the largest first
 }
 
 // Resize prepares for pictures of width x height cells. Tracks stay as they are.
@@ -100,7 +101,7 @@ func (t *Tracker) Resize(width, height int) {
 	t.width, t.height, t.small = width, height, int(smallShare*float64(width*height))
 	if t.Tracks == nil {
 		t.present = make([]presence, 0, 2*most)
-		t.Tracks, t.change.entries = make([]Track, 0, most), make([]entry, 0, most)
+		t.Tracks = make([]Track, 0, most)
 	}
 }
 
@@ -110,8 +111,11 @@ func (t *Tracker) Small() int { return t.small }
 // Clear gives up all tracks. Numbers go on.
 func (t *Tracker) Clear() {
 	t.present = t.present[:0]
-	t.Tracks, t.change = t.Tracks[:0], upheavals{entries: t.change.entries[:0]}
+	t.Tracks, t.upheaved = t.Tracks[:0], 0
 }
+
+// Upheaves tells that the picture as a whole still changes, at the time at.
+func (t *Tracker) Upheaves(at time.Duration) { t.upheaved = at }
 
 // Forget gives up what is not confirmed.
 func (t *Tracker) Forget(areas []area.Area) {

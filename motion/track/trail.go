@@ -12,13 +12,11 @@ const (
 	// the same of what reaches as high up as the thing: an arm, the edge of a coat
 	limbShare = 0.15
 	// times less than the height of the thing, and a cell, that its top may be off
-	limbOff      = 10
-	limbFor      = 300 * time.Millisecond // before the thing itself is seen, in which it may be its limb
-	unseenFor    = 150 * time.Millisecond // between two sights, after which it is another thing that was seen before
-	sameShare    = 0.7                    // of a thing's contrast, that it must have had before that to be the same
-	growsWithin  = 400 * time.Millisecond // after it is first seen, in which what comes in becomes larger
-	wornBefore   = 0.5                    // s
-	partOfItself = 0.5                    // of its size then, which it has at most when it is first seen
+	limbOff    = 10
+	limbFor    = 300 * time.Millisecond // before the thing itself is seen, in which it may be its limb
+	unseenFor  = 150 * time.Millisecond // between two sights, after which it is another thing that was seen before
+	sameShare  = 0.7                    // of a thing's contrast, that it must have had before that to be the same
+	wornBefore = 0.5                    // s
 )
 
 // sight is one picture of a track.
@@ -76,20 +74,4 @@ func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 		parted = parted || s.unseen > unseenFor
 	}
 	return found
-}
-
-// comesIn tells whether the thing was seen to come in: it was small, and became larger.
-func (t *trail) comesIn(contrast float64) bool {
-	for i := t.kept(); i > 0; i-- {
-		first := t.last(i)
-		if float64(first.contrast) < shadowShare*contrast {
-			continue
-		}
-		for i--; i > 0; i-- {
-			if s := t.last(i); s.at-first.at <= growsWithin && float64(first.fore) < partOfItself*float64(s.fore) {
-				return true
-			}
-		}
-	}
-	return false
 }
