@@ -223,7 +223,8 @@ func (a *tally) cells() string {
 const early = 1.0 // seconds, by which an event may begin before the motion that it is of
 
 // scored holds events against what is true. Motions closer than the quiet period are one; an event
-// that begins where all is quiet is false, and finds nothing.
+// that begins where all is quiet is false, and finds nothing. The start of one that runs already,
+// as somebody stands and stirs, says nothing of when the motion is noticed.
 func scored(passages []passage, events []found) tally {
 	var a tally
 	var motions []passage
@@ -265,7 +266,9 @@ func scored(passages []passage, events []found) tally {
 		}
 		a.found++
 		a.splits += len(mine) - 1
-		if i == 0 || mine[0].start > motions[i-1].end {
+		began := mine[0]
+		runs := began.start < m.start && (in(began, "still", 0) || in(began, "rest", 0))
+		if !runs && (i == 0 || began.start > motions[i-1].end) {
 			a.onset = append(a.onset, mine[0].start-m.start)
 		}
 		quietAfter := slices.ContainsFunc(passages, func(p passage) bool {
