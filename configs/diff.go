@@ -12,7 +12,12 @@ import (
 // theirs already.
 func Diff(a, b *Config) []string {
 	var keys []string
-	diff(reflect.ValueOf(*a), reflect.ValueOf(*b), "", &keys)
+	before, after := leaves(a), leaves(b)
+	for at, v := range before {
+		if at != "cameras" && !reflect.DeepEqual(v.Interface(), after[at].Interface()) {
+			keys = append(keys, at)
+		}
+	}
 	if a.MQTT.URL == "" && b.MQTT.URL == "" { // what follows from the bridge's id means nothing without a broker
 		keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, "mqtt.") })
 	}
@@ -20,41 +25,30 @@ func Diff(a, b *Config) []string {
 	return keys
 }
 
-func diff(a, b reflect.Value, path string, keys *[]string) {
-	t := a.Type()
-	for i := range t.NumField() {
-		key, option, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		x, y := a.Field(i), b.Field(i)
-		switch at := join(path, key); {
-		case key == "-" || at == "cameras":
-		case option == "inline":
-			diff(x, y, path, keys)
-		case x.Kind() == reflect.Struct && x.Type() != reflect.TypeFor[Secret]():
-			diff(x, y, at, keys)
-		case !reflect.DeepEqual(x.Interface(), y.Interface()):
-			*keys = append(*keys, at)
+// leaves are the values that are no groups of keys, by their paths.
+func leaves(c *Config) map[string]reflect.Value {
+	out := map[string]reflect.Value{}
+	var below func(group reflect.Value, path string)
+	below = func(group reflect.Value, path string) {
+		for key, v := range fieldsOf(group) {
+			if at := join(path, key); v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[Secret]() {
+				below(v, at)
+			} else {
+				out[at] = v
+			}
 		}
 	}
+	below(reflect.ValueOf(c).Elem(), "")
+	return out
 }
 
 // Take copies the values of the given keys, as Diff names them, from another configuration. Slices
 // are shared from then on.
 func (c *Config) Take(from *Config, keys []string) {
-	take(reflect.ValueOf(c).Elem(), reflect.ValueOf(*from), "", keys)
-}
-
-func take(to, from reflect.Value, path string, keys []string) {
-	t := to.Type()
-	for i := range t.NumField() {
-		key, option, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		switch at := join(path, key); {
-		case key == "-":
-		case slices.Contains(keys, at):
-			to.Field(i).Set(from.Field(i))
-		case option == "inline":
-			take(to.Field(i), from.Field(i), path, keys)
-		case to.Field(i).Kind() == reflect.Struct && to.Field(i).Type() != reflect.TypeFor[Secret]():
-			take(to.Field(i), from.Field(i), at, keys)
+	mine, theirs := leaves(c), leaves(from)
+	for _, key := range keys {
+		if v, ok := mine[key]; ok {
+			v.Set(theirs[key])
 		}
 	}
 }
