@@ -1,9 +1,11 @@
 package scripts_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,6 +41,30 @@ func TestScriptsSayWhatTheyDo(t *testing.T) {
 		require.NoError(t, err, "%s: %s", script, out)
 	}
 	require.Greater(t, seen, 7)
+}
+
+// What a test says that scripts/deps installs, it does. What Debian always has needs no mention.
+func TestDepsInstallsWhatTestsNeed(t *testing.T) {
+	out, err := exec.Command("bash", "deps", "--list").Output()
+	require.NoError(t, err)
+	needed, _, _ := strings.Cut(string(out), "\n")
+	packages := append(strings.Fields(needed), "util-linux")
+	says := regexp.MustCompile(`apt install ([a-z0-9 .+-]+) \(scripts/deps does|needProgram\(t, "[^"]+", "([^"]+)"\)`)
+	found := 0
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range says.FindAllStringSubmatch(string(text), -1) {
+			for _, name := range strings.Fields(m[1] + " " + m[2]) {
+				found++
+				require.Contains(t, packages, name, "%s needs it", path)
+			}
+		}
+		return err
+	}))
+	require.Greater(t, found, 10)
 }
 
 // box is a machine as scripts/deps sees it: its commands are stand-ins that answer from files, so
