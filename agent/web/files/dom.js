@@ -91,11 +91,17 @@ export const includePlaces = places.map((schema) => "data.vms." + schema + ".v1"
 
 // what says in words what an event is, with its region, line or area, or its new state.
 export function what(e) {
-  const details = [...placesOf(e).map((d) => (d.name || d.id) + (d.line ? ", " + d.direction : "")), ...dataOf(e, "deviceCloudStatusUpdate").map((d) => d.newStatus?.connectionStatus || "")];
+  const details = [...placesOf(e).map((d) => (d.name || d.id) + (d.line ? ", " + d.direction : "")), ...dataOf(e, "deviceCloudStatusUpdate").map((d) => d.newStatus ? stateOf({ state: d.newStatus.connectionStatus }) : "")];
   return [kindOf(e.type), ...details.filter(Boolean)].join(": ");
 }
 
 export const lasted = (e) => !e.endTimestamp ? "goes on" : e.span ? duration(Date.parse(e.endTimestamp) - Date.parse(e.startTimestamp)) : "";
+
+// columns names each cell of a table's body by the head of its column: a phone shows rows one below the other, without the head.
+export function columns(body) {
+  const heads = [...body.closest("table").tHead.rows[0].cells].map((th) => th.textContent);
+  for (const tr of body.rows) for (const [i, cell] of [...tr.cells].entries()) cell.dataset.column = heads[i];
+}
 
 // sites fills the choice of a bridge, where there is more than one.
 export function sites(app, chosen, change) {

@@ -53,7 +53,7 @@ export function events(app, [, query]) {
     put(made.more, [camera?.name || e.actorId, app.sites.get(camera?.bridge)].filter(Boolean).join(" · ") + " · " + clock(e.startTimestamp));
     made.link.href = "#/camera/" + encodeURIComponent(e.actorId) + "/" + time.toISOString();
     made.li.hidden = !inRegion(e);
-    if (e.type.startsWith("vms.device")) { if (!made.img) put(made.picture, what(e)); return; }
+    if (e.type.startsWith("vms.device")) { made.picture.hidden = true; return; }
     if (!made.img) {
       made.img = make("img", { loading: "lazy", decoding: "async", alt: "" });
       made.img.onerror = () => { made.img.hidden = true; made.box.hidden = true; if (!made.none) made.picture.append(made.none = make("span", { className: "none", text: "no still of it is kept" })); };

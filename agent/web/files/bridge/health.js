@@ -1,6 +1,6 @@
 // What is wrong first, with what to do; then the figures.
 import { file, get } from "./api.js";
-import { $, bytes, clock, duration, keep, make, put, stateOf, stencil } from "./dom.js";
+import { $, bytes, clock, columns, duration, keep, make, put, stateOf, stencil } from "./dom.js";
 
 export function health(app) {
   stencil("t-health");
@@ -29,6 +29,7 @@ export function health(app) {
       put(tr.children[4], c.decoding ? (100 * c.decoding.processor).toFixed(1) + " %" : "");
       put(tr.children[5], c.lastPreview ? clock(c.lastPreview) : "none");
     });
+    columns($("health-cameras"));
     app.wrong(r.problems.length);
   }
   $("help").hidden = !app.maySetUp;

@@ -1,6 +1,6 @@
 // The users of the account, and what each of them may do.
 import { get } from "./api.js";
-import { $, clock, make, put, stencil } from "./dom.js";
+import { $, clock, columns, make, put, stencil } from "./dom.js";
 
 const rights = { administrator: "everything", viewLiveVideo: "live", viewPreviewVideo: "previews", viewHistoricVideo: "recordings", downloadVideo: "download",
   editNoBillingDeviceSettings: "change cameras", editAllCameraSettings: "set cameras up", addEditBridgesCameras: "add bridges and cameras", turnCamerasOnOff: "switch cameras",
@@ -25,6 +25,7 @@ export function people(app) {
     if (left) return;
     next = page.nextPageToken;
     $("people").append(...page.results.map(row));
+    columns($("people"));
     $("more").hidden = !next;
     put($("people-state"), page.totalSize + (page.totalSize === 1 ? " user" : " users"));
   }

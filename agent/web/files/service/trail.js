@@ -1,6 +1,6 @@
 // The audit trail: who changed what, when and from where; the newest first.
 import { get } from "./api.js";
-import { $, make, put, stencil } from "./dom.js";
+import { $, columns, make, put, stencil } from "./dom.js";
 
 const done = { create: "added", update: "changed", delete: "deleted", sign_in: "signed in", sign_out: "signed out", switch_account: "went into", password: "set the password of",
   lock: "locked out", unlock: "let in again", activate: "activated", refuse: "refused" };
@@ -24,6 +24,7 @@ export function trail(app) {
     if (left) return;
     before = page.at(-1)?.seq || 0;
     $("trail").append(...page.map(row));
+    columns($("trail"));
     $("more").hidden = page.length < most;
     put($("trail-state"), $("trail").children.length === 0 ? "Nothing was changed yet." : "");
   }
