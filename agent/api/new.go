@@ -65,7 +65,10 @@ func (a *API) handlers() error {
 		if err := a.cert.load(o.Config(), o.Log); err != nil {
 			return err
 		}
-		a.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12}
+		// A browser has six connections to a server of HTTP/1.1, and each open page takes one for
+		// what happens.
+		a.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"h2", "http/1.1"}}
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ func TestFirstStart(t *testing.T) {
 	yaml := filepath.Join(dir, "vmsbridge.yaml")
 	before := read(t, yaml)
 	b.begins(dir, address)
+	require.Equal(t, "h2", ask[string](b, `performance.getEntriesByType("navigation")[0].nextHopProtocol`))
 
 	// Without a camera, the page is where one is added.
 	b.shows(`!!document.querySelector("#try") && location.hash === "#/setup" && !document.querySelector("#known-none").hidden`)
