@@ -188,12 +188,13 @@ func (b *browser) opensAnAccount(s *site, mail *identitytest.SMTPServer) {
 	b.do(chromedp.KeyEvent("\r"))
 	b.shows(`document.querySelector("#state")?.textContent === "No camera is watched yet." && document.querySelector("#title").textContent === "Depot"`)
 	b.looks("service-empty")
-	b.press("#leave")
-	b.shows(`!!document.querySelector("#enter")`)
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link)) // it is for whoever got it, whoever is in
 	b.shows(`document.activeElement?.textContent === "Go on"`)
 	b.do(chromedp.KeyEvent("\r"))
 	b.shows(`document.querySelector("#refusal").textContent.includes("does not open")`)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.service+"/"))
+	b.press("#leave")
+	b.shows(`!!document.querySelector("#enter")`)
 }
 
 // TestACodeOfTheServicesPage: somebody opens an account by the page; and where a user needs a
