@@ -15,9 +15,11 @@ import (
 
 // Limits of a stream.
 const (
-	streamBeat  = 20 * time.Second // between comments, so that what stands between does not forget the connection
-	streamWrite = 10 * time.Second // a reader that takes longer for some events is gone
-	streamAgain = 2 * time.Second  // a client whose stream ended opens it again after that
+	streamBeat = 20 * time.Second // between comments, so that what stands between does not forget the connection
+	// A reader that takes longer for some events is gone. HTTP/2 ends a stream at its deadline also
+	// where nothing is written, so this is more than a beat.
+	streamWrite = 45 * time.Second
+	streamAgain = 2 * time.Second // a client whose stream ended opens it again after that
 	// streamPace is between two looks at what is new, so that a burst costs a few: what comes after
 	// a pause goes at once.
 	streamPace = 200 * time.Millisecond

@@ -183,6 +183,11 @@ func TestManyStreamsThatNobodyReads(t *testing.T) {
 	require.Less(t, most-before, uint64(64<<20), "the events themselves are 6 MiB, once for all")
 }
 
+// A quiet stream outlasts the deadline of its last write, which HTTP/2 keeps also between writes.
+func TestAQuietStreamGoesOn(t *testing.T) {
+	require.Greater(t, streamWrite, streamBeat+10*time.Second)
+}
+
 func TestHeadOfAStream(t *testing.T) {
 	_, address := streamed(t)
 	code, res := ask(t, "HEAD", address, tokenUser, nil)
