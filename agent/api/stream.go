@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	changesEvery = time.Second      // between two looks for what is new, and at the credential
-	changesWait  = 10 * time.Second // for a browser that does not read
+	changesEvery = time.Second // between two looks for what is new, and at the credential
+	// For a browser that does not read. HTTP/2 ends a stream at its deadline also where nothing is
+	// written, so this is more than the time between two signs.
+	changesWait = 45 * time.Second
 )
 
 // sending begins a stream of server-sent events with the first that is sent; without a name it is a

@@ -48,3 +48,9 @@ func TestThePageShowsWhatOneMaySee(t *testing.T) {
 		}
 	}
 }
+
+// A quiet page's stream outlasts the deadline of its last write, which HTTP/2 keeps also between
+// writes.
+func TestAQuietPageIsToldOn(t *testing.T) {
+	require.Greater(t, changesWait, (changesSign+10)*changesEvery)
+}
