@@ -72,9 +72,9 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 		return false
 	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false
-	case small && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)):
+	case small && (k.strong < confirmSmall || !k.walks()):
 		return false
-	case middle && (moved < confirmSmall || k.hurries(at) || k.flaps() && !wanders && !t.again(k, at)):
+	case middle && (moved < confirmSmall || k.hurries(at) || k.flaps() && !wanders):
 		return false
 	}
 	return true

@@ -88,7 +88,6 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	switch {
 	case k.Live:
 		k.liveAt = at
-		t.liveAt, t.liveBox = at, k.box
 	case k.Confirmed && at-k.liveAt > doubtAfter:
 		// It stands and stirs; to count again it must walk again.
 		k.Confirmed, k.creeping = false, false

@@ -89,8 +89,6 @@ type Tracker struct {
 	width    int // of the picture, in cells
 	height   int
 	fall     fall
-	liveAt   time.Duration // when something confirmed last moved
-	liveBox  area.Rect     // where
 	upheaved time.Duration // when the picture as a whole last changed, 0 if it never did
 	present  []presence    // what differs from the background over many pictures
 	order    []int         // areas of the newest picture, the largest first

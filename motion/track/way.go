@@ -22,13 +22,8 @@ const (
 	walkStraight  = 0.65                   // share of its way, likewise
 	// of the time for which it moved, that the places in which it is have been moving at most
 	walkWorn     = 0.6
-	flapWorn     = 0.75                    // the same of something middling
-	flapStraight = 0.68                    // share of its way by which that must be away
-	againWithin  = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
-	againWorn    = 1.5                     // s for which its places have been moving on the mean, at most
-	fareFor      = 1200 * time.Millisecond // of motion of something small and faint
-	fareWay      = 1.5                     // of the square root of its area, that it must go
-	fareStraight = 0.85                    // share of its way, likewise
+	flapWorn     = 0.75 // the same of something middling
+	flapStraight = 0.68 // share of its way by which that must be away
 	// square roots of its area that such a thing goes in a second at most: a runner goes four, an
 	// insect is faster
 	fastSmall     = 5
@@ -93,12 +88,6 @@ func (k *Track) Travelled() bool {
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
-// again tells whether somebody was on the way there just now, who stood still and goes on.
-func (t *Tracker) again(k *Track, at time.Duration) bool {
-	gap, reach := t.liveBox.Apart(k.box)
-	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach && k.worn <= againWorn
-}
-
 // flaps tells whether what is not large goes to and fro, or moves through places that have been
 // moving for as long as itself.
 func (k *Track) flaps() bool {
@@ -111,13 +100,6 @@ func (k *Track) flaps() bool {
 func (k *Track) walks() bool {
 	d := k.away()
 	return d >= walkWay*math.Sqrt(k.cells) && d >= walkStraight*k.way && k.worn <= walkWorn*k.strong.Seconds()
-}
-
-// fares tells whether something small that differs by little goes far, straight on, as nothing in
-// the noise of the night does, and while nothing else is about.
-func (k *Track) fares(t *Tracker) bool {
-	d := k.away()
-	return k.faint >= fareFor && !t.Flurries() && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
 }
 
 // leaves tells whether the track goes far or, if it is large, straight on for some time: what moved

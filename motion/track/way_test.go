@@ -78,17 +78,6 @@ func TestGoesStraightOn(t *testing.T) {
 	}
 }
 
-// TestAgain: what moves where somebody stood still is them who goes on, but not where something
-// always moves.
-func TestAgain(t *testing.T) {
-	tr := &Tracker{lastID: 1, liveAt: time.Second, liveBox: area.Rect{Left: 20, Top: 20, Right: 40, Bottom: 60}}
-	k := Track{box: area.Rect{Left: 25, Top: 20, Right: 35, Bottom: 50}, worn: 0.4}
-	require.True(t, tr.again(&k, 2*time.Second))
-	require.False(t, tr.again(&k, time.Minute), "long ago")
-	k.worn = 1.9
-	require.False(t, tr.again(&k, 2*time.Second), "twigs")
-}
-
 // TestWanders: what is large and moves on and on is a thing, wherever it goes, unless it is in the
 // same places all the time.
 func TestWanders(t *testing.T) {
