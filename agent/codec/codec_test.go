@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/agent/codec/testclip"
+	"vmsbridge/agent/codec/worker"
 )
 
 // Access units that make a decoder process fail; TestMain sees to it.
@@ -392,4 +393,90 @@ func TestNoiseIsDrained(t *testing.T) {
 	require.NoError(t, p.Close())
 	require.EqualValues(t, 20_000, testutil.ToFloat64(p.metrics.lines))
 	require.Equal(t, 1, strings.Count(log.String(), "Corrupt JPEG data"))
+}
+
+// Units that are decoded together give what they give one by one: pictures, luma, errors, and
+// stills of them all.
+func TestDecodeAll(t *testing.T) {
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		for _, f := range []Format{H264, H265, MJPEG} {
+			t.Run(isolation+"/"+string(f), func(t *testing.T) {
+				clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 320, Height: 180, Frames: 16,
+					BFrames: 1})
+				p := newPool(t, Options{Isolation: isolation})
+				alone, together := p.Open("alone", f, 14_400), p.Open("together", f, 14_400)
+				defer alone.Close()
+				defer together.Close()
+				var units []Unit
+				for i, au := range clip.Units {
+					if i == 13 {
+						au = []byte{0, 0, 1}
+					}
+					units = append(units, Unit{Data: au, PTS: place(f, clip, i), LumaFrom: int64(i - i%3)})
+				}
+				var want, got []Decoded
+				for _, u := range units {
+					alone.LumaFrom(u.LumaFrom)
+					pictures, err := alone.Decode(t.Context(), u.Data, u.PTS)
+					for i := range pictures {
+						pictures[i].Luma = bytes.Clone(pictures[i].Luma)
+					}
+					want = append(want, Decoded{pictures, err})
+				}
+				calls := 0
+				for len(got) < len(units) {
+					calls++
+					all := together.DecodeAll(t.Context(), units[len(got):])
+					for _, o := range all {
+						one := Decoded{Err: o.Err}
+						for _, pic := range o.Pictures {
+							_, err := together.Still(t.Context(), pic.PTS, 0, 80)
+							require.NoError(t, err)
+							pic.Luma = bytes.Clone(pic.Luma) // a still leaves it as it is
+							one.Pictures = append(one.Pictures, pic)
+						}
+						got = append(got, one)
+					}
+				}
+				require.Equal(t, want, got)
+				require.Equal(t, (len(units)+MaxTogether-1)/MaxTogether, calls)
+			})
+		}
+	}
+}
+
+// What the pipe would not take at once is asked for one by one; what is too large is refused alone.
+func TestDecodeAllTakesWhatFits(t *testing.T) {
+	of := func(sizes ...int) (units []Unit) {
+		for _, n := range sizes {
+			units = append(units, Unit{Data: make([]byte, n)})
+		}
+		return units
+	}
+	require.Equal(t, 3, together(of(10, 10, 10, 10)))
+	require.Equal(t, 2, together(of(togetherBytes-10, 10, 10)))
+	require.Equal(t, 1, together(of(togetherBytes, 1)))
+	require.Equal(t, 1, together(of(worker.MaxAccessUnit+1, 1)))
+	require.Equal(t, 1, together(of(10)))
+	require.Equal(t, 1, together(of(0, 1)), "refused")
+	require.Equal(t, 1, together(of(1, 0, 1)))
+
+	p := newPool(t, Options{})
+	d := p.Open("c", H264, 0)
+	defer d.Close()
+	all := d.DecodeAll(t.Context(), of(0, 1))
+	require.Len(t, all, 1)
+	require.ErrorContains(t, all[0].Err, "an access unit of 0 bytes")
+
+	clip := testclip.Make(t, testclip.Spec{Codec: "h264", Width: 64, Height: 48, Frames: 3})
+	_, err := d.Decode(t.Context(), clip.Units[0], 0)
+	require.NoError(t, err)
+	for _, o := range d.DecodeAll(t.Context(), []Unit{{Data: clip.Units[1]}, {Data: crashUnit},
+		{Data: clip.Units[2]}}) {
+		require.ErrorIs(t, o.Err, ErrLost, "all that was on the way")
+	}
+	all = d.DecodeAll(t.Context(), []Unit{{Data: clip.Units[0]}, {Data: clip.Units[1]}})
+	require.Len(t, all, 2)
+	require.NoError(t, all[0].Err)
+	require.NoError(t, all[1].Err)
 }

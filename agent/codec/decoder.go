@@ -28,7 +28,9 @@ type Decoder struct {
 	reply   []byte      // room for pictures, and those of the last call; belongs to the caller
 
 	lumaFrom int64
-	decoded  *decoded // nil before the first call; belongs to the caller
+	one      [1]Unit
+	all      []Decoded // of the last call
+	decoded  *decoded  // nil before the first call; belongs to the caller
 
 	group  *group             // guarded by pool.mu
 	closed bool               // guarded by pool.mu
@@ -50,30 +52,81 @@ type Decoder struct {
 // ErrClosed, ctx's error. Any other: this access unit was not decodable, feed on; pictures that
 // were ready come with the next call.
 func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, error) {
-	if len(au) == 0 || len(au) > worker.MaxAccessUnit {
-		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.format, len(au),
-			worker.MaxAccessUnit)
-	}
+	d.one[0] = Unit{Data: au, PTS: pts, LumaFrom: d.lumaFrom}
+	all := d.DecodeAll(ctx, d.one[:])
+	d.one[0].Data = nil
+	return all[0].Pictures, all[0].Err
+}
+
+// Unit is an access unit that is to be decoded with others. Pictures before LumaFrom come without
+// luma.
+type Unit struct {
+	Data          []byte
+	PTS, LumaFrom int64
+}
+
+// Decoded is what came of a unit.
+type Decoded struct {
+	Pictures []Picture
+	Err      error
+}
+
+// DecodeAll is Decode of units that follow each other: the process is woken once for all of them,
+// which costs less than a call for each. It takes at least the first, and as many more as it can
+// have on the way at once, and says what came of each; that is valid until the next call. Still has
+// pictures of no more than the last Kept.
+func (d *Decoder) DecodeAll(ctx context.Context, units []Unit) []Decoded {
+	units = units[:together(units)]
 	start := time.Now()
-	var (
-		pictures []Picture
-		err      error
-	)
-	if d.pool.direct != nil {
-		err = d.directly(ctx, func(e *engine.Decoder) (err error) {
-			e.LumaFrom(d.lumaFrom)
-			pictures, err = e.Decode(au, pts)
-			return err
-		})
-	} else {
-		a := d.call(ctx, worker.Decode, worker.AppendDecode(d.request[:0], d.number, au, pts, d.lumaFrom))
-		pictures, err = a.pictures, a.err
-	}
+	d.all = d.decodeAll(ctx, units, d.all[:0])
 	if d.decoded == nil {
 		d.decoded = d.pool.metrics.of(d.format)
 	}
-	d.decoded.note(time.Since(start), len(pictures), err)
-	return pictures, err
+	for _, o := range d.all {
+		d.decoded.note(time.Since(start), len(o.Pictures), o.Err)
+	}
+	return d.all
+}
+
+// MaxTogether is how many units DecodeAll takes at most: Still has all their pictures.
+const MaxTogether = Kept - 1
+
+// togetherBytes is what a pipe takes of requests without waiting for its reader, in any kernel.
+const togetherBytes = 32 << 10
+
+// together is how many units can be on the way at once, at least one.
+func together(units []Unit) int {
+	bytes := 0
+	for n, u := range units[:min(len(units), MaxTogether)] {
+		if bytes += len(u.Data); bytes > togetherBytes || len(u.Data) == 0 {
+			return max(n, 1)
+		}
+	}
+	return min(len(units), MaxTogether)
+}
+
+func (d *Decoder) decodeAll(ctx context.Context, units []Unit, all []Decoded) []Decoded {
+	if size := len(units[0].Data); size == 0 || size > worker.MaxAccessUnit {
+		return append(all, Decoded{Err: fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d",
+			d.format, size, worker.MaxAccessUnit)})
+	}
+	if d.pool.direct != nil {
+		for _, u := range units {
+			var o Decoded
+			o.Err = d.directly(ctx, func(e *engine.Decoder) (err error) {
+				e.LumaFrom(u.LumaFrom)
+				o.Pictures, err = e.Decode(u.Data, u.PTS)
+				return err
+			})
+			all = append(all, o)
+		}
+		return all
+	}
+	request := d.request[:0]
+	for _, u := range units {
+		request = worker.AppendDecode(request, d.number, u.Data, u.PTS, u.LumaFrom)
+	}
+	return d.call(ctx, call{kind: worker.Decode, request: request, count: len(units)}).decoded(len(units), all)
 }
 
 // LumaFrom has pictures before pts come without luma, which costs less, from the next Decode on. In
@@ -105,8 +158,9 @@ func (d *Decoder) Flush(ctx context.Context) ([]Picture, error) {
 		})
 		return pictures, err
 	}
-	a := d.call(ctx, worker.Flush, worker.AppendFrame(d.request[:0], worker.Flush, d.number))
-	return a.pictures, a.err
+	a := d.call(ctx, call{kind: worker.Flush, request: worker.AppendFrame(d.request[:0], worker.Flush, d.number)})
+	all := a.decoded(1, nil)
+	return all[0].Pictures, all[0].Err
 }
 
 // Still is a JPEG of a picture that came out recently: at least the last Kept ones. It is
@@ -122,7 +176,8 @@ func (d *Decoder) Still(ctx context.Context, pts int64, maxWidth, quality int) (
 		})
 		return still, err
 	}
-	a := d.call(ctx, worker.Still, worker.AppendStill(d.request[:0], d.number, pts, maxWidth, quality))
+	a := d.call(ctx, call{kind: worker.Still,
+		request: worker.AppendStill(d.request[:0], d.number, pts, maxWidth, quality)})
 	if errors.Is(a.err, ErrLost) {
 		return nil, fmt.Errorf("%w: %v", ErrGone, a.err)
 	}
@@ -169,10 +224,10 @@ func (d *Decoder) isClosed() bool {
 	return d.closed || d.pool.closed
 }
 
-// call does one request. The request's bytes and the room for its reply are the group's until the
-// answer comes.
-func (d *Decoder) call(ctx context.Context, k worker.Kind, request []byte) answer {
-	d.request = nil
+// call does c. The requests' bytes and the room for the replies are the group's until the answer
+// comes.
+func (d *Decoder) call(ctx context.Context, c call) answer {
+	c.decoder, d.request = d, nil
 	if err := ctx.Err(); err != nil {
 		return answer{err: fmt.Errorf("decode %s: %w", d.format, err)}
 	}
@@ -189,16 +244,15 @@ func (d *Decoder) call(ctx context.Context, k worker.Kind, request []byte) answe
 		}
 		return answer{err: ErrClosed}
 	}
-	c := call{decoder: d, kind: k, request: request}
-	if k != worker.Still { // whose JPEG is the caller's own
+	if c.kind != worker.Still { // whose JPEG is the caller's own
 		c.room, d.reply = d.reply, nil
 	}
 	a := g.do(ctx, c)
 	if a.err != nil && ctx.Err() != nil && errors.Is(a.err, ctx.Err()) {
 		return answer{err: fmt.Errorf("decode %s: %w", d.format, a.err)}
 	}
-	d.request = keep(request)
-	if k != worker.Still {
+	d.request = keep(c.request)
+	if c.kind != worker.Still {
 		d.reply = keep(a.room)
 		if errors.Is(a.err, ErrLost) {
 			d.lost.Store(false) // now it is told

@@ -37,19 +37,32 @@ type group struct {
 	bare      bool      // one with libavcodec did not come to life
 }
 
-// call is one request of a decoder.
+// call is a request of a decoder, or several that are written at once.
 type call struct {
 	decoder *Decoder
 	kind    worker.Kind
 	request []byte
-	room    []byte // for the reply
+	count   int    // of requests; 0: one
+	room    []byte // for the replies
 }
 
 type answer struct {
-	pictures []Picture
-	still    []byte
-	room     []byte // that the reply was read into, with Decode and Flush
-	err      error
+	replies []Decoded // with Decode and Flush, if err is nil: of each request
+	still   []byte
+	room    []byte // that the replies were read into, with Decode and Flush
+	err     error
+}
+
+// decoded appends what came of n requests to all.
+func (a answer) decoded(n int, all []Decoded) []Decoded {
+	for i := range n {
+		if i < len(a.replies) {
+			all = append(all, a.replies[i])
+		} else {
+			all = append(all, Decoded{Err: a.err})
+		}
+	}
+	return all
 }
 
 func newGroup(p *Pool, alone bool, deaths int) *group {
@@ -208,7 +221,8 @@ func (g *group) serve(ctx context.Context, c call) answer {
 		g.open[d] = true
 	}
 	proc := g.proc.Load()
-	x := &exchange{request: c.request, reply: c.room[:0], until: time.Now().Add(g.pool.options.CallTimeout)}
+	x := &exchange{request: c.request, reply: c.room[:0], want: c.count,
+		until: time.Now().Add(g.pool.options.CallTimeout)}
 	err := proc.goOn(ctx, x)
 	if !errors.Is(err, errLeft) {
 		return g.outcome(c, proc, x, err)
@@ -224,22 +238,34 @@ func (g *group) serve(ctx context.Context, c call) answer {
 func (g *group) outcome(c call, proc *process, x *exchange, err error) answer {
 	d := c.decoder
 	g.pool.charge(g, d, proc.lately())
-	want := worker.Pictures
-	if c.kind == worker.Still {
-		want = worker.OK
-	}
-	body, err := g.body(d.owner, want, x, err)
-	if err != nil {
-		return answer{err: err}
-	}
-	if c.kind == worker.Still {
-		return answer{still: body}
-	}
-	pictures, err := worker.ParsePictures(body)
 	if err != nil {
 		return answer{err: g.bury(err, d.owner)}
 	}
-	return answer{pictures: pictures, room: x.reply}
+	if c.kind == worker.Still {
+		body, err := g.body(d.owner, worker.OK, x.frames[0])
+		return answer{still: body, err: err}
+	}
+	a := answer{room: x.reply, replies: make([]Decoded, len(x.frames))}
+	for i, f := range x.frames {
+		o := &a.replies[i]
+		if o.Pictures, o.Err = g.pictures(d.owner, f); g.proc.Load() == nil {
+			return answer{err: o.Err}
+		}
+	}
+	return a
+}
+
+// pictures are those of a reply.
+func (g *group) pictures(owner string, f worker.Frame) ([]Picture, error) {
+	body, err := g.body(owner, worker.Pictures, f)
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := worker.ParsePictures(body)
+	if err != nil {
+		return nil, g.bury(err, owner)
+	}
+	return pictures, nil
 }
 
 // exchange does one request and answers the body of a reply of the kind wanted; what goes wrong
@@ -247,24 +273,25 @@ func (g *group) outcome(c call, proc *process, x *exchange, err error) answer {
 func (g *group) exchange(owner string, want worker.Kind, request []byte, timeout time.Duration) ([]byte, error) {
 	proc := g.proc.Load()
 	x := &exchange{request: request, until: time.Now().Add(timeout)}
-	body, err := g.body(owner, want, x, proc.goOn(context.Background(), x))
+	err := proc.goOn(context.Background(), x)
 	proc.lately() // no call's
-	return body, err
+	if err != nil {
+		return nil, g.bury(err, owner)
+	}
+	return g.body(owner, want, x.frames[0])
 }
 
-// body is the body of a reply, if it is of the kind wanted and the exchange has not ended with err;
-// what goes wrong with the process is dealt with.
-func (g *group) body(owner string, want worker.Kind, x *exchange, err error) ([]byte, error) {
-	if err == nil && x.frame.Kind == want {
-		return x.frame.Body, nil
+// body is the body of a reply, if it is of the kind wanted; what goes wrong with the process is
+// dealt with.
+func (g *group) body(owner string, want worker.Kind, f worker.Frame) ([]byte, error) {
+	if f.Kind == want {
+		return f.Body, nil
 	}
-	if err == nil {
-		if err = worker.ParseError(x.frame); err != nil && !errors.Is(err, worker.ErrBroken) {
-			return nil, err
-		}
-		err = fmt.Errorf("a reply of kind %d instead of %d: %w", x.frame.Kind, want, worker.ErrBroken)
+	err := worker.ParseError(f)
+	if err != nil && !errors.Is(err, worker.ErrBroken) {
+		return nil, err
 	}
-	return nil, g.bury(err, owner)
+	return nil, g.bury(fmt.Errorf("a reply of kind %d instead of %d: %w", f.Kind, want, worker.ErrBroken), owner)
 }
 
 // closeLeft closes in the process what was closed here.

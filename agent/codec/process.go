@@ -132,16 +132,20 @@ func (e *stillbornError) Error() string {
 // may be out of step.
 func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame, error) {
 	x := &exchange{request: request, until: time.Now().Add(timeout)}
-	err := p.goOn(context.Background(), x)
-	return x.frame, err
+	if err := p.goOn(context.Background(), x); err != nil {
+		return worker.Frame{}, err
+	}
+	return x.frames[0], nil
 }
 
-// exchange is a request and its reply, as far as they are written and read.
+// exchange is requests that are written at once and their replies, as far as they are written and
+// read.
 type exchange struct {
 	request []byte // what is left to write
 	reply   []byte // what was read; the room behind it is used, too
 	until   time.Time
-	frame   worker.Frame // in the end; its body is part of reply
+	want    int            // replies; 0: one
+	frames  []worker.Frame // the replies, in the end; their bodies are parts of reply
 }
 
 // slice is how often a call that takes long looks whether its caller still waits. Deadlines are
@@ -177,13 +181,12 @@ func (p *process) step(x *exchange) error {
 		}
 	}
 	for {
-		frame, size, err := worker.ParseFrame(x.reply, worker.MaxReply)
+		size, err := x.parse()
 		if err != nil {
 			return fmt.Errorf("read reply: %w", err)
 		}
 		switch {
 		case len(x.reply) == size:
-			x.frame = frame
 			return nil
 		case len(x.reply) > size:
 			return fmt.Errorf("read reply: %d bytes more than it has: %w", len(x.reply)-size, worker.ErrBroken)
@@ -199,6 +202,23 @@ func (p *process) step(x *exchange) error {
 			return fmt.Errorf("read reply: %w", err)
 		}
 	}
+}
+
+// parse finds the replies in what was read. size is how many bytes must be read before more is
+// known of them: as many as were, once they are whole.
+func (x *exchange) parse() (size int, err error) {
+	x.frames = x.frames[:0]
+	for len(x.frames) < max(x.want, 1) {
+		f, n, err := worker.ParseFrame(x.reply[size:], worker.MaxReply)
+		if err != nil {
+			return 0, err
+		}
+		if size += n; size > len(x.reply) {
+			return size, nil
+		}
+		x.frames = append(x.frames, f)
+	}
+	return size, nil
 }
 
 // spent is the time of processors that the process has used, the same whatever else the machine

@@ -18,6 +18,9 @@ enum {
 
 enum { AGAIN = -11 };
 
+// Replies wait for the next one as long as they have no more bytes: a pipe takes that, and one more.
+enum { MAX_REPLIES = 128 << 10 };
+
 static uint32_t get32(const void *p) {
 	uint32_t v;
 	memcpy(&v, p, sizeof v); // little endian, as all machines here are
@@ -163,8 +166,10 @@ static int expected(const struct stream *s, const void *frame) {
 	       field(frame, FRAME_FORMAT) == s->format && field(frame, FRAME_LINESIZE) >= s->width;
 }
 
-static int write_all(struct loop *l, const uint8_t *p, size_t n) {
-	while (n > 0) {
+// say writes the replies.
+static int say(struct loop *l) {
+	const uint8_t *p = l->reply;
+	for (size_t n = l->reply_bytes; n > 0;) {
 		ssize_t wrote = write(l->out, p, n);
 		if (wrote < 0 && errno == EINTR) {
 			continue;
@@ -176,7 +181,18 @@ static int write_all(struct loop *l, const uint8_t *p, size_t n) {
 		p += wrote;
 		n -= (size_t)wrote;
 	}
+	l->reply_bytes = 0;
+	if (l->reply_room > MAX_BODY) {
+		free(l->reply);
+		l->reply = NULL, l->reply_room = 0;
+	}
 	return 1;
+}
+
+// waits reports whether the whole next request is here.
+static int waits(const struct loop *l) {
+	size_t n = l->end - l->begin;
+	return n >= HEADER && n - HEADER >= get32(l->buffer + l->begin);
 }
 
 // spare keeps a frame for the next picture, so that none is allocated while a stream goes on.
@@ -225,7 +241,7 @@ static int wanted(const struct loop *l, const void *frame) {
 	return get64((const uint8_t *)frame + l->call.frame_pts) >= l->luma_from;
 }
 
-// answer writes the reply with all frames, and keeps them. 0: that is for Go, and nothing was written or kept.
+// answer makes the reply with all frames, and keeps them. 0: that is for Go, and nothing was made or kept.
 static int answer(struct loop *l, struct stream *s) {
 	if (l->sent < 0 || l->received != AGAIN || l->frames == 0) {
 		return 0; // nothing: Go looks whether too much waits
@@ -239,14 +255,15 @@ static int answer(struct loop *l, struct stream *s) {
 	for (int i = 0; i < l->frames; i++) {
 		body += wanted(l, l->frame[i]) ? luma : 0;
 	}
-	if (HEADER + body > l->reply_room) {
-		uint8_t *room = realloc(l->reply, HEADER + body);
+	size_t bytes = l->reply_bytes + HEADER + body;
+	if (bytes > l->reply_room) {
+		uint8_t *room = realloc(l->reply, bytes);
 		if (room == NULL) {
 			return 0;
 		}
-		l->reply = room, l->reply_room = HEADER + body;
+		l->reply = room, l->reply_room = bytes;
 	}
-	uint8_t *p = put32(put32(put32(l->reply, (uint32_t)body), PICTURES), l->number);
+	uint8_t *p = put32(put32(put32(l->reply + l->reply_bytes, (uint32_t)body), PICTURES), l->number);
 	for (int i = 0; i < l->frames; i++) {
 		const uint8_t *frame = l->frame[i], *pixels;
 		memcpy(p, frame + l->call.frame_pts, TIME);
@@ -274,10 +291,12 @@ static int answer(struct loop *l, struct stream *s) {
 			spare(l, s, before);
 		}
 	}
-	return write_all(l, l->reply, HEADER + body) ? 1 : -1;
+	l->reply_bytes = bytes;
+	return 1;
 }
 
-int loop_next(struct loop *l) {
+// next is loop_next, which writes the replies that are left.
+static int next(struct loop *l) {
 	for (;;) {
 		if (!fill(l, HEADER)) {
 			return LEAVE;
@@ -307,16 +326,18 @@ int loop_next(struct loop *l) {
 		l->number = get32(head + 8);
 		feed(l, s, unit, n, pts);
 		l->begin += HEADER + body;
-		switch (answer(l, s)) {
-		case 0:
+		if (!answer(l, s)) {
 			return FINISH;
-		case -1:
-			return BROKEN;
 		}
 		l->served++;
-		if (l->reply_room > MAX_BODY) {
-			free(l->reply);
-			l->reply = NULL, l->reply_room = 0;
+		// Who asks for several at once is woken once.
+		if ((!waits(l) || l->reply_bytes > MAX_REPLIES) && !say(l)) {
+			return BROKEN;
 		}
 	}
+}
+
+int loop_next(struct loop *l) {
+	int why = next(l);
+	return l->reply_bytes > 0 && !say(l) ? BROKEN : why;
 }

@@ -59,8 +59,9 @@ struct loop {
 	// What was read from in and is not served yet: buffer[begin:end].
 	uint8_t *buffer;
 	size_t begin, end;
+	// The replies that are not written yet are reply[0:reply_bytes].
 	uint8_t *reply;
-	size_t reply_room;
+	size_t reply_bytes, reply_room;
 	// For Go, after FINISH, LOOK and BROKEN.
 	uint32_t number;
 	int sent, received, frames, error;
