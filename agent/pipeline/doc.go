@@ -12,6 +12,10 @@
 // group only where something small would have to show. When something does, the held group is
 // decoded from its keyframe on, so that a span begins with the right picture.
 //
+// While nothing begins, access units wait for the next one, at most until tooSlow (queue.go), and
+// are decoded together, which wakes agent and decoder process half as often. A picture in which a
+// motion may begin ends that; confirming takes more pictures than waited, so no event is later.
+//
 // The recorder decides which pictures are kept, mainstills makes those of the full-resolution
 // stream, tampering looks after the view, presence after the camera's own state, and the author
 // writes the events.

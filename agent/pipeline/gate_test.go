@@ -158,6 +158,9 @@ func TestGateLosesNothing(t *testing.T) {
 					times = 2
 				}
 				units := encoded(t, path, c.coding, c.group, times)
+				if i == 0 {
+					requireTogether(t, units[:len(units)/times])
+				}
 				b := gated(t, units, nil)
 				share := b.left() / float64(len(units))
 				held, full := b.finish(t), gated(t, units, func(d *Deps) { d.Gate = false }).finish(t)
@@ -174,6 +177,67 @@ func TestGateLosesNothing(t *testing.T) {
 					require.NotZero(t, share)
 				}
 			})
+		}
+	}
+}
+
+// arrives feeds units as a camera's reader does, and answers how often the pipeline was woken, and
+// at which unit each event was first told.
+func (b *bench) arrives(t *testing.T, units []camera.AccessUnit, patient bool) (wakes int, told map[string]int) {
+	t.Helper()
+	told = map[string]int{}
+	for i, u := range units {
+		if b.queue.PutUnit(u); !patient {
+			b.queue.signal()
+		}
+		select {
+		case <-b.queue.wake:
+			wakes++
+			for it, ok := b.queue.TryGet(); ok; it, ok = b.queue.TryGet() {
+				b.unit(t.Context(), it.unit)
+			}
+		default:
+		}
+		for _, ev := range b.diary.events {
+			if _, known := told[ev.ID]; !known {
+				told[ev.ID] = i
+			}
+		}
+	}
+	return wakes, told
+}
+
+// requireTogether: pictures that are looked at together show what they show one by one. No event
+// is told later, and the stills are the same.
+func requireTogether(t *testing.T, units []camera.AccessUnit) {
+	t.Helper()
+	requireTogetherWith(t, units, nil)
+	requireTogetherWith(t, units, func(c *configs.Config) {
+		m := &c.Cameras[0].Motion
+		left := configs.Polygon{{0, 0}, {0.5, 0}, {0.5, 1}, {0, 1}}
+		m.Regions = []configs.Region{{ID: "left", Name: "Left", Area: left}}
+		m.Lines = []configs.Line{{ID: "middle", Direction: "any", Points: configs.Polyline{{0.5, 0}, {0.5, 1}}}}
+		m.Areas = []configs.Area{{ID: "left", Area: left, Intrusion: true}}
+	})
+}
+
+func requireTogetherWith(t *testing.T, units []camera.AccessUnit, change func(*configs.Config)) {
+	t.Helper()
+	alone, both := newBench(t, change), newBench(t, change)
+	often, first := alone.arrives(t, units, false)
+	wakes, then := both.arrives(t, units, true)
+	t.Logf("%d access units woke it %d and %d times; %d events", len(units), often, wakes, len(first))
+	require.Equal(t, len(units), often)
+	require.Less(t, wakes, len(units)*7/10)
+	require.Equal(t, first, then)
+	require.Equal(t, alone.finish(t), both.finish(t))
+	for _, kind := range []stills.Kind{stills.Preview, stills.Main} {
+		for _, u := range units {
+			want, err := alone.ring.Find("c", kind, stills.AtOrBefore, u.Time)
+			got, err2 := both.ring.Find("c", kind, stills.AtOrBefore, u.Time)
+			require.Equal(t, err, err2)
+			require.Equal(t, want.Time, got.Time)
+			require.Equal(t, want.JPEG, got.JPEG)
 		}
 	}
 }

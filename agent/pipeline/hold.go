@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
 	"vmsbridge/motion"
 )
 
@@ -31,8 +32,9 @@ func (p *Pipeline) renew(ctx context.Context, u camera.AccessUnit) bool {
 		p.release(ctx, NoIDR)
 		return false
 	}
-	pictures, err := p.decode(ctx, u)
-	if err != nil || !whole(u, pictures) {
+	o := p.decode(ctx, []camera.AccessUnit{u})[0]
+	pictures := o.Pictures
+	if o.Err != nil || !whole(u, pictures) {
 		p.again(ctx, Reordered)
 		return false
 	}
@@ -100,14 +102,19 @@ func (p *Pipeline) again(ctx context.Context, why Whole) {
 
 // feedAll decodes units and looks at their pictures; false: the decoder was lost on the way.
 func (p *Pipeline) feedAll(ctx context.Context, units []camera.AccessUnit) bool {
-	for _, u := range units {
-		if u.RandomAccess {
+	for len(units) > 0 {
+		if units[0].RandomAccess {
 			p.waitKey = false
 		}
-		p.feed(ctx, u)
+		n := 1
+		if p.calm && !units[0].RandomAccess {
+			n = min(len(units), codec.MaxTogether)
+		}
+		p.feed(ctx, units[:n])
 		if p.waitKey {
 			return false
 		}
+		units = units[n:]
 	}
 	return true
 }

@@ -13,6 +13,7 @@ type pace struct {
 	quiet, motion, main time.Duration
 	previewWidth        int
 	mainToo             bool // this stream is also the full-resolution one
+	watched             bool // somebody looks
 }
 
 // Pace is how often and how large stills are kept, for all pipelines together. It may be set anew
@@ -41,9 +42,10 @@ func (p *Pace) Watch(camera string, until time.Time) { p.watched.Store(camera, u
 func (p *Pace) of(c configs.Camera) pace {
 	s := p.stills.Load()
 	quiet := s.PreviewInterval
+	watched := false
 	if until, ok := p.watched.Load(c.ID); ok && time.Now().Before(until.(time.Time)) {
-		quiet = min(quiet, s.MotionInterval)
+		quiet, watched = min(quiet, s.MotionInterval), true
 	}
 	return pace{quiet: quiet, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth,
-		mainToo: c.PreviewURL == ""}
+		mainToo: c.PreviewURL == "", watched: watched}
 }

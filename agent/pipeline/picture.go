@@ -10,43 +10,68 @@ import (
 	"vmsbridge/motion"
 )
 
-// feed decodes one access unit, and looks at the pictures that come out.
-func (p *Pipeline) feed(ctx context.Context, u camera.AccessUnit) {
-	if p.waitKey && !u.RandomAccess {
-		p.deps.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
-		return
-	}
-	if !p.decoder.Wants(u.RandomAccess) {
-		p.waitKey = true
-		p.deps.Metrics.unitsSkipped.WithLabelValues(p.cfg.ID).Inc()
-		return
-	}
-	p.waitKey = false
-	pictures, err := p.decode(ctx, u)
-	if err != nil {
-		if ctx.Err() == nil {
-			p.decodeFailed(err)
+// feed decodes access units that follow each other, and looks at the pictures that come out.
+func (p *Pipeline) feed(ctx context.Context, units []camera.AccessUnit) {
+	for units = p.wanted(units); len(units) > 0; {
+		all := p.decode(ctx, units)
+		for i, o := range all {
+			u := units[i]
+			p.inOrder = o.Err == nil && len(o.Pictures) == 1 && o.Pictures[0].PTS == u.Time.UnixMicro()
+			if o.Err != nil {
+				if ctx.Err() == nil {
+					p.decodeFailed(o.Err)
+				}
+				p.gate.quiet = false
+				p.waits(false)
+				continue
+			}
+			p.see(ctx, o.Pictures)
+			p.consider(ctx, u, o.Pictures)
 		}
-		p.gate.quiet = false
-		return
+		if units = units[len(all):]; p.waitKey {
+			units = p.wanted(units)
+		}
 	}
-	p.see(ctx, pictures)
-	p.consider(ctx, u, pictures)
 }
 
-// decode decodes a unit. Keyframes come with luma, whatever the pace.
-func (p *Pipeline) decode(ctx context.Context, u camera.AccessUnit) ([]codec.Picture, error) {
-	p.marks.Add(u)
-	from := p.pace.From(u.Time).UnixMicro()
-	if u.RandomAccess && p.gate.enabled {
-		from = math.MinInt64
+// wanted are those of the units that are to be decoded.
+func (p *Pipeline) wanted(units []camera.AccessUnit) []camera.AccessUnit {
+	p.chosen = p.chosen[:0]
+	for _, u := range units {
+		if p.waitKey && !u.RandomAccess {
+			p.deps.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
+			continue
+		}
+		if p.waitKey = !p.decoder.Wants(u.RandomAccess); p.waitKey {
+			p.deps.Metrics.unitsSkipped.WithLabelValues(p.cfg.ID).Inc()
+			continue
+		}
+		p.chosen = append(p.chosen, u)
 	}
-	p.decoder.LumaFrom(from)
-	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())
-	if err == nil {
-		p.recorder.Came(len(pictures))
+	return p.chosen
+}
+
+// decode decodes units, at least the first. Keyframes come with luma, whatever the pace.
+func (p *Pipeline) decode(ctx context.Context, units []camera.AccessUnit) []codec.Decoded {
+	pace := p.pace // as it will be
+	p.feeds = p.feeds[:0]
+	for _, u := range units {
+		p.marks.Add(u)
+		from := pace.From(u.Time).UnixMicro()
+		if u.RandomAccess && p.gate.enabled {
+			from = math.MinInt64
+		}
+		pace.Due(u.Time)
+		p.feeds = append(p.feeds, codec.Unit{Data: u.Data, PTS: u.Time.UnixMicro(), LumaFrom: from})
 	}
-	return pictures, err
+	all := p.decoder.DecodeAll(ctx, p.feeds)
+	clear(p.feeds)
+	came := 0
+	for _, o := range all {
+		came += len(o.Pictures)
+	}
+	p.recorder.Came(came)
+	return all
 }
 
 // see looks at pictures that came out of the decoder.
@@ -107,9 +132,25 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	}
 	p.guardLines(ctx, pic, look)
 	p.guardView(ctx, pic, look)
+	// What may begin is told at once; all else may wait for the next picture. While something
+	// moves, only the span of a region can begin.
+	begins := res.Candidate
+	if res.Moving {
+		begins = len(p.cfg.Motion.Regions) > 0
+	}
+	p.waits(p.inOrder && !begins && len(p.rules.things) == 0 && !p.view.doubts && !p.looks.any() &&
+		!p.recorder.pace.watched)
 	w := p.view.watch
 	p.gate.saw(t, res.Moving || res.Candidate || res.Activity.Learning || len(p.rules.things) > 0 || p.view.doubts ||
 		w != nil && w.Unsure() || p.looks.any())
+}
+
+// waits has access units wait for the next one, so that they are decoded together, or not.
+func (p *Pipeline) waits(yes bool) {
+	if p.calm != yes {
+		p.calm = yes
+		p.queue.Patient(yes)
+	}
 }
 
 // arrived notes that a picture came that can be used: the camera is there, and a gap has ended.

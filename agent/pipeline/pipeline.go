@@ -113,7 +113,12 @@ func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 	if p.gate.holds() && p.hold(ctx, u) {
 		return
 	}
-	p.feed(ctx, u)
+	p.some = append(p.some[:0], u)
+	if p.calm {
+		p.some = p.queue.Follow(p.some, codec.MaxTogether)
+		p.undecoded.count(len(p.some)-1, 0)
+	}
+	p.feed(ctx, p.some)
 }
 
 // begin opens a decoder for a new stream.
@@ -129,6 +134,7 @@ func (p *Pipeline) begin(ctx context.Context, u camera.AccessUnit) {
 	format := codec.Format(u.Codec)
 	p.decoder = p.deps.Pool.Open(p.cfg.ID, format, LumaPixels)
 	p.recorder.Lost()
+	p.waits(false)
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }

@@ -45,6 +45,9 @@ type queue struct {
 	dropped  uint64
 	lately   lately
 	count    func(n int) // told of each drop
+	patient  bool        // units may wait for the next one, so that both are looked at together
+	newest   time.Time   // of the units
+	late     *time.Timer // ends the waiting
 
 	wake chan struct{} // buffered 1: something came
 }
@@ -86,8 +89,61 @@ func (q *queue) PutUnit(u camera.AccessUnit) {
 	q.items = append(q.items, item{unit: u})
 	q.units++
 	q.bytes += len(u.Data)
+	waits := q.waitsLocked(u)
+	q.newest = u.Time
 	q.mu.Unlock()
-	q.signal()
+	if !waits {
+		q.signal()
+	}
+}
+
+const (
+	// patience is how much later than the first a unit is that need not wait for another: at 10 a
+	// second two come together, and the first has waited for a tenth of a second.
+	patience = 90 * time.Millisecond
+	// tooSlow is the least time between two units of a stream in which none waits.
+	tooSlow = 150 * time.Millisecond
+)
+
+// Patient tells whether units may wait a moment for the next one. The reader is woken once for all
+// of them then, and may take them together by Follow.
+func (q *queue) Patient(yes bool) {
+	q.mu.Lock()
+	q.patient = yes
+	q.mu.Unlock()
+}
+
+// waitsLocked tells whether the newest unit is to wait for the next one. q.mu is held.
+func (q *queue) waitsLocked(u camera.AccessUnit) bool {
+	step, first := u.Time.Sub(q.newest), q.items[0]
+	if !q.patient || u.RandomAccess || step <= 0 || step >= tooSlow || first.waits() ||
+		u.Time.Sub(first.unit.Time) >= patience {
+		return false
+	}
+	if q.units > 1 {
+		return true // the first has set the timer
+	}
+	if q.late == nil {
+		q.late = time.AfterFunc(tooSlow, q.signal)
+	} else {
+		q.late.Reset(tooSlow)
+	}
+	return true
+}
+
+// Follow appends the units to a list that may be decoded together with its last one: those which
+// wait next, up to most in all. A random access point is the last.
+func (q *queue) Follow(units []camera.AccessUnit, most int) []camera.AccessUnit {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.late != nil {
+		q.late.Stop()
+	}
+	for len(units) < most && !units[len(units)-1].RandomAccess && len(q.items) > 0 && !q.items[0].waits() &&
+		!q.items[0].unit.NewStream {
+		units = append(units, q.takeLocked().unit)
+	}
+	return units
 }
 
 // PutStatus never blocks.
@@ -108,6 +164,11 @@ func (q *queue) TryGet() (item, bool) {
 	if len(q.items) == 0 {
 		return item{}, false
 	}
+	return q.takeLocked(), true
+}
+
+// takeLocked removes the oldest item. q.mu is held.
+func (q *queue) takeLocked() item {
 	it := q.items[0]
 	q.items[0] = item{}
 	q.items = q.items[1:]
@@ -115,7 +176,7 @@ func (q *queue) TryGet() (item, bool) {
 		q.units--
 		q.bytes -= len(it.unit.Data)
 	}
-	return it, true
+	return it
 }
 
 // Dropped is the number of access units dropped so far.

@@ -103,3 +103,87 @@ func TestQueueTellsPersistentDrops(t *testing.T) {
 		require.Zero(t, q.Losing(time.Now()), "it is over")
 	})
 }
+
+// While units may wait, the reader is woken for two at once where they come ten times a second. A
+// keyframe, a change of state and the units of a slow stream wait for nothing, and no unit for
+// long.
+func TestQueueIsPatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(func(int) {})
+		begun := time.Now()
+		put := func(ms int, key bool) {
+			time.Sleep(time.Until(begun.Add(time.Duration(ms) * time.Millisecond)))
+			q.PutUnit(camera.AccessUnit{Time: begun.Add(time.Duration(ms) * time.Millisecond), RandomAccess: key})
+		}
+		woken := func() (units int) {
+			select {
+			case <-q.wake:
+			default:
+				return 0
+			}
+			for {
+				it, ok := q.TryGet()
+				if !ok {
+					return units
+				}
+				if it.status == nil {
+					units += len(q.Follow([]camera.AccessUnit{it.unit}, 3))
+				}
+			}
+		}
+		q.Patient(true)
+		put(0, true)
+		require.Equal(t, 1, woken(), "a keyframe")
+		for _, ms := range []int{100, 300, 500} {
+			put(ms, false)
+			require.Zero(t, woken())
+			put(ms+100, false)
+			require.Equal(t, 2, woken())
+		}
+		put(700, false)
+		time.Sleep(tooSlow - time.Millisecond)
+		require.Zero(t, woken())
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, 1, woken(), "no other came")
+		put(1000, false)
+		require.Equal(t, 1, woken(), "a slow stream")
+		put(1100, false)
+		put(1120, true)
+		require.Equal(t, 2, woken(), "a keyframe behind one that waits")
+		put(1180, false)
+		require.Zero(t, woken())
+		q.PutStatus(camera.Status{State: camera.Unreachable})
+		require.Equal(t, 1, woken(), "a change of state behind one that waits")
+		q.Patient(false)
+		put(1240, false)
+		require.Equal(t, 1, woken(), "what may begin")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Zero(t, woken())
+	})
+}
+
+// Units that are taken together are in a row, of one stream, and none follows a keyframe.
+func TestQueueFollows(t *testing.T) {
+	q := newQueue(func(int) {})
+	for _, u := range []camera.AccessUnit{{Width: 1}, {Width: 2}, {Width: 3}, {Width: 4, RandomAccess: true},
+		{Width: 5}, {Width: 6, NewStream: true}} {
+		q.PutUnit(u)
+	}
+	q.PutStatus(camera.Status{})
+	var got [][]int
+	for {
+		it, ok := q.TryGet()
+		if !ok || it.status != nil {
+			break
+		}
+		var one []int
+		for _, u := range q.Follow([]camera.AccessUnit{it.unit}, 3) {
+			one = append(one, u.Width)
+		}
+		got = append(got, one)
+	}
+	require.Equal(t, [][]int{{1, 2, 3}, {4}, {5}, {6}}, got)
+	require.Zero(t, q.units)
+}

@@ -207,3 +207,31 @@ func TestRecorderKeepsStillsOfARegionsSpanThatBeginsWhileSomethingMoves(t *testi
 	require.Equal(t, []int{0, 500, 900, 1400, 1900}, kept.times(stills.Preview))
 	require.Equal(t, []int{0, 900}, kept.times(stills.Main), "what begins has a full-resolution still of its own")
 }
+
+// The first picture of a span is kept when the decoder was fed several at once, whichever of them
+// it is.
+func TestRecorderKeepsTheFirstOfPicturesThatCameTogether(t *testing.T) {
+	for first := range codec.MaxTogether {
+		for confirmed := codec.MaxTogether; confirmed < 12; confirmed++ {
+			var kept shelf
+			f := &flash{}
+			r := &recorder{camera: "c", album: &kept, dev: f, m: NewMetrics(prometheus.NewRegistry()),
+				fail: func(err error) { t.Error(err) },
+				pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second}}
+			look(t, r, -100, 1, motion.Result{})
+			f.newest = append(f.newest[:0], 0, 100, 200)
+			r.Came(codec.MaxTogether)
+			for i := range codec.MaxTogether {
+				r.Picture(t.Context(), codec.Picture{PTS: int64(100 * i), Width: 640}, at(100*i),
+					motion.Result{Candidate: i >= first})
+				r.Seen(t.Context())
+			}
+			for i := codec.MaxTogether; i < confirmed; i++ {
+				look(t, r, 100*i, 1, motion.Result{Candidate: true})
+			}
+			look(t, r, 100*confirmed, 1, motion.Result{Moving: true,
+				Changes: []motion.Change{{Kind: motion.Began, Start: at(100 * first)}}})
+			require.Contains(t, kept.times(stills.Preview), 100*first, "confirmed at %d", confirmed)
+		}
+	}
+}

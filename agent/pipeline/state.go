@@ -28,6 +28,8 @@ type Pipeline struct {
 	detector *motion.Detector
 	decoder  *codec.Decoder
 	waitKey  bool
+	calm     bool // access units may wait for the next one
+	inOrder  bool // the last access unit's picture came out at once, and no other
 	marks    marks
 	gate     gate
 	looks    looks                // of those who try other settings
@@ -45,8 +47,11 @@ type Pipeline struct {
 	lostWhy  string       // why the camera was away, while it is
 	aliveAt  time.Time
 	grumble  complaint
-	counters *counters    // nil before the first picture
-	turned   atomic.Int64 // when work last came round, by time.Now().UnixNano()
+	counters *counters           // nil before the first picture
+	some     []camera.AccessUnit // room for those that are fed together
+	chosen   []camera.AccessUnit // room for those of them that are decoded
+	feeds    []codec.Unit        // room for how the decoder has them
+	turned   atomic.Int64        // when work last came round, by time.Now().UnixNano()
 
 	undecoded undecoded
 
