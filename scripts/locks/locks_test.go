@@ -27,7 +27,7 @@ var meant = []struct{ lock, what, why string }{
 	{"agent/pipeline.queue.mu", "count", "it adds to a counter"},
 	{"cmd/vmscloud/presence.Watch.mu", "the function (put|note|look),", "closures of the same room, over maps"},
 	{"cmd/vmscloud/registry.Registry.mu", "Away", "it answers out of a map"},
-	{"cmd/vmscloud/registry.Registry.writeMu", "save|erase|register",
+	{"cmd/vmscloud/registry.Registry.writeMu", "keep|erase|register",
 		"the queue of those who change the registry; requests read under mu"},
 	{"storage/database.DB.mu", "", "transactions take it only while the file is away or being replaced; damage has a " +
 		"lock of its own"},
