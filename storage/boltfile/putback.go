@@ -41,21 +41,21 @@ func rootSum(r io.ReaderAt, m Meta) (uint32, error) {
 }
 
 // Fits says whether a file, as it lies there after a crash, has been in the state, and the state's
-// first page is still in it. Where both meta pages are torn, that page is what it goes by.
+// first page is still in it. Where a meta page is torn, which may have been a newer one, that page is
+// what it goes by.
 func (s State) Fits(r io.ReaderAt) bool {
 	m, err := parseMeta(s.Page[:])
 	if err != nil {
 		return false
 	}
 	f := &File{r: r}
-	readable, reached := false, false
+	reached := false
 	for at := range int64(2) {
-		if now, err := f.readMeta(at * int64(m.PageSize)); err == nil {
-			readable, reached = true, reached || now.Tx >= m.Tx
-		}
+		now, err := f.readMeta(at * int64(m.PageSize))
+		reached = reached || err != nil || now.Tx >= m.Tx
 	}
 	sum, err := rootSum(r, m)
-	return err == nil && sum == s.Root && (reached || !readable)
+	return err == nil && sum == s.Root && reached
 }
 
 // Metas are both meta pages of a file in the state, by their places in it: the state's own, and in

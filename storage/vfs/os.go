@@ -15,7 +15,8 @@ var OS FS = osFS{}
 
 type osFS struct{}
 
-var errNoFile = errors.New("this is a folder, a pipe or a device, and no file: move it away")
+// ErrNoFile is of a name at which there is something else.
+var ErrNoFile = errors.New("this is a folder, a pipe or a device, and no file: move it away")
 
 func (osFS) MakeDir(dir string) error { return os.MkdirAll(dir, 0o700) }
 
@@ -70,7 +71,7 @@ func (osFS) Open(name string, write bool) (File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()
-		return nil, cmp.Or(err, error(&os.PathError{Op: "open", Path: name, Err: errNoFile}))
+		return nil, cmp.Or(err, error(&os.PathError{Op: "open", Path: name, Err: ErrNoFile}))
 	}
 	return osFile{f}, nil
 }

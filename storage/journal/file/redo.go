@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/vfs"
@@ -95,7 +96,8 @@ func readRedo(path string) *redo {
 func openRedo(path string, write bool) (*redo, error) {
 	f, err := vfs.OS.Open(path, write)
 	switch {
-	case errors.Is(err, os.ErrNotExist), boltfile.Unreadable(err):
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, vfs.ErrNoFile), errors.Is(err, syscall.EISDIR),
+		boltfile.Unreadable(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
