@@ -185,6 +185,10 @@ func askRunning(c *http.Client, req adminRequest) (a adminAnswer, err error) {
 		err = json.NewDecoder(io.LimitReader(res.Body, 64<<20)).Decode(&a)
 	}
 	switch {
+	case res != nil && res.StatusCode == http.StatusServiceUnavailable:
+		return a, errors.New("nothing was done: no node leads at this moment; do it again")
+	case res != nil && res.StatusCode != http.StatusOK:
+		return a, fmt.Errorf("nothing was done: the running vmscloud answers %s; is it of another version?", res.Status)
 	case err != nil:
 		return a, fmt.Errorf("ask the running vmscloud: %w", err)
 	case a.NotFound:

@@ -41,7 +41,7 @@ func rootSum(r io.ReaderAt, m Meta) (uint32, error) {
 }
 
 // Fits says whether a file, as it lies there after a crash, has been in the state, and the state's
-// first page is still in it. Where a meta page is torn, which may have been a newer one, that page is
+// first page is still in it. A meta page that is torn may have been a newer one: then that page is
 // what it goes by.
 func (s State) Fits(r io.ReaderAt) bool {
 	m, err := parseMeta(s.Page[:])
