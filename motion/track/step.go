@@ -73,6 +73,9 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	k.consider(l, dt)
 	k.travel(l.Moved, l.largest, l.MovedX, l.MovedY, at, dt)
 	k.follow(l.Creeps && !l.Strong && l.edged() && creepCells*l.Fore >= t.small, l.Fore, l.SumX, l.SumY, t.small, dt)
+	if t.Learning { // it tells where the thing came from, and counts for nothing: a tree in a gust moves too
+		k.strong, k.active, k.pictures, k.faint = 0, 0, 0, 0
+	}
 	if !k.Confirmed && !flake && !t.Learning {
 		k.confirm(at, dt, t)
 	}
