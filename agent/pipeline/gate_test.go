@@ -211,8 +211,8 @@ func (b *bench) arrives(t *testing.T, units []camera.AccessUnit, patient bool) (
 // is told later, and the stills are the same.
 func requireTogether(t *testing.T, units []camera.AccessUnit) {
 	t.Helper()
-	requireTogetherWith(t, units, nil)
-	requireTogetherWith(t, units, func(c *configs.Config) {
+	requireTogetherWith(t, units, 0.7, nil)
+	requireTogetherWith(t, units, 0.8, func(c *configs.Config) { // the span of a region may begin in any motion
 		m := &c.Cameras[0].Motion
 		left := configs.Polygon{{0, 0}, {0.5, 0}, {0.5, 1}, {0, 1}}
 		m.Regions = []configs.Region{{ID: "left", Name: "Left", Area: left}}
@@ -221,14 +221,15 @@ func requireTogether(t *testing.T, units []camera.AccessUnit) {
 	})
 }
 
-func requireTogetherWith(t *testing.T, units []camera.AccessUnit, change func(*configs.Config)) {
+// requireTogetherWith has most as the share of pictures for which it may be woken.
+func requireTogetherWith(t *testing.T, units []camera.AccessUnit, most float64, change func(*configs.Config)) {
 	t.Helper()
 	alone, both := newBench(t, change), newBench(t, change)
 	often, first := alone.arrives(t, units, false)
 	wakes, then := both.arrives(t, units, true)
 	t.Logf("%d access units woke it %d and %d times; %d events", len(units), often, wakes, len(first))
 	require.Equal(t, len(units), often)
-	require.Less(t, wakes, len(units)*7/10)
+	require.Less(t, float64(wakes), most*float64(len(units)))
 	require.Equal(t, first, then)
 	require.Equal(t, alone.finish(t), both.finish(t))
 	for _, kind := range []stills.Kind{stills.Preview, stills.Main} {
