@@ -249,20 +249,20 @@ func (c *chaos) drained() {
 	})
 }
 
-// book lists a camera's events of a type at the bridge or the service, by id.
-func (c *chaos) book(base, token, camera, kind string) map[string]vms.Event {
-	c.t.Helper()
+// book lists a camera's events of a type since a time at the bridge or the service, by id.
+func (s *site) book(base, token, camera, kind string, since time.Time) map[string]vms.Event {
+	s.t.Helper()
 	q := url.Values{"actor": {"camera:" + camera}, "type__in": {kind}, "pageSize": {"500"},
-		"startTimestamp__gte": {vms.At(c.began.Add(-time.Hour)).String()},
+		"startTimestamp__gte": {vms.At(since.Add(-time.Hour)).String()},
 		"startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"}}
 	all := map[string]vms.Event{}
 	for {
-		code, _, body := get(c.t, base+"/api/v3.0/events?"+q.Encode(), token)
-		require.Equal(c.t, http.StatusOK, code, "%s", body)
+		code, _, body := get(s.t, base+"/api/v3.0/events?"+q.Encode(), token)
+		require.Equal(s.t, http.StatusOK, code, "%s", body)
 		var page vms.EventPage
-		require.NoError(c.t, json.Unmarshal(body, &page))
+		require.NoError(s.t, json.Unmarshal(body, &page))
 		for _, ev := range page.Results {
-			require.NotContains(c.t, all, ev.ID, "listed twice")
+			require.NotContains(s.t, all, ev.ID, "listed twice")
 			all[ev.ID] = ev
 		}
 		if page.NextPageToken == "" {
@@ -280,8 +280,8 @@ func (c *chaos) check() {
 	c.drained()
 	var all told
 	for _, f := range c.cameras {
-		mine := c.book(c.local, lanToken, f.id, vms.TypeMotion)
-		theirs := c.book(c.service, c.token, f.id, vms.TypeMotion)
+		mine := c.book(c.local, lanToken, f.id, vms.TypeMotion, c.began)
+		theirs := c.book(c.service, c.token, f.id, vms.TypeMotion, c.began)
 		for id, ev := range mine {
 			other, there := theirs[id]
 			if ev.Ongoing() {

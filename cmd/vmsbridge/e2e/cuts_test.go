@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -108,13 +107,7 @@ func TestPowerCuts(t *testing.T) {
 
 // TestTortureCuts is TestPowerCuts with TORTURE_ROUNDS images: scripts/torture cuts.
 func TestTortureCuts(t *testing.T) {
-	if os.Getenv("TORTURE_ROUNDS") == "" {
-		t.Skip("for as many images as you like: scripts/torture cuts")
-	}
-	images, err := strconv.Atoi(os.Getenv("TORTURE_ROUNDS"))
-	require.NoError(t, err)
-	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
-	require.NoError(t, err)
+	images, seed := tortureRounds(t)
 	cuts(t, images, seed, time.Minute)
 }
 

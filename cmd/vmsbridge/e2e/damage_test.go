@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,13 +33,7 @@ func TestDamagedFiles(t *testing.T) {
 
 // TestTortureFiles is TestDamagedFiles for TORTURE_ROUNDS: scripts/torture files.
 func TestTortureFiles(t *testing.T) {
-	if os.Getenv("TORTURE_ROUNDS") == "" {
-		t.Skip("scripts/torture runs it")
-	}
-	rounds, err := strconv.Atoi(os.Getenv("TORTURE_ROUNDS"))
-	require.NoError(t, err)
-	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
-	require.NoError(t, err)
+	rounds, seed := tortureRounds(t)
 	damageAgain(t, rounds, seed)
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -26,6 +27,8 @@ import (
 type load struct {
 	local   string
 	account string
+	cameras []string
+	pace    time.Duration // each writer's pause between two events
 	began   time.Time
 
 	mu      sync.Mutex
@@ -37,13 +40,22 @@ type load struct {
 
 const loadCamera = "cam"
 
-// report sends events one after the other until ctx ends. writer makes them differ from those of
+func newLoad(s *site, pace time.Duration, cameras ...string) *load {
+	return &load{local: s.local, account: s.account, cameras: cameras, pace: pace,
+		began: time.Now().UTC().Truncate(time.Millisecond), tried: map[string]bool{}, acked: map[string]bool{},
+		images: map[time.Time][sha256.Size]byte{}}
+}
+
+// report sends events of the cameras in turn until ctx ends. writer makes them differ from those of
 // others.
 func (l *load) report(ctx context.Context, writer int) {
 	for n := 0; ctx.Err() == nil; n++ {
-		at := l.began.Add(time.Duration(time.Since(l.began).Milliseconds()*10+int64(writer)) * time.Millisecond)
+		at := l.began.Add(time.Since(l.began).Truncate(10*time.Millisecond) + time.Duration(writer)*time.Millisecond)
+		if l.pace == 0 {
+			at = l.began.Add(time.Duration(time.Since(l.began).Milliseconds()*10+int64(writer)) * time.Millisecond)
+		}
 		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at),
-			AccountID: l.account, ActorID: loadCamera,
+			AccountID: l.account, ActorID: l.cameras[n%len(l.cameras)],
 			ActorAccountID: l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.load"}
 		ev.SetData(vms.CreatorDetails("e2e.load", vms.CreatorInfo{ID: "e2e.load", Vendor: "e2e"}))
 		id := ev.NaturalID()
@@ -64,13 +76,14 @@ func (l *load) report(ctx context.Context, writer int) {
 		if code == 0 {
 			time.Sleep(20 * time.Millisecond) // it has just been killed
 		}
+		time.Sleep(l.pace)
 	}
 }
 
 // watch asks for the newest image again and again, and remembers each.
 func (l *load) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		code, header, body := l.ask(ctx, http.MethodGet, vms.ImageURL("", loadCamera, vms.ImagePreview, vms.OpBefore,
+		code, header, body := l.ask(ctx, http.MethodGet, vms.ImageURL("", l.cameras[0], vms.ImagePreview, vms.OpBefore,
 			time.Now().UTC()), nil)
 		if at, err := vms.ParseTime(header.Get("X-Vms-Timestamp")); code == http.StatusOK && err == nil {
 			l.mu.Lock()
@@ -118,6 +131,18 @@ func TestTorture(t *testing.T) {
 	torture(t, 5*time.Minute, func(t *testing.T, end time.Time, seed uint64) { killAgain(t, 1, end, seed) })
 }
 
+// tortureRounds are the rounds, and their seed, that scripts/torture asks for.
+func tortureRounds(t *testing.T) (rounds int, seed uint64) {
+	if os.Getenv("TORTURE_ROUNDS") == "" {
+		t.Skip("for as many rounds as you like: scripts/torture runs it")
+	}
+	rounds, err := strconv.Atoi(os.Getenv("TORTURE_ROUNDS"))
+	require.NoError(t, err)
+	seed, err = strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
+	require.NoError(t, err)
+	return rounds, seed
+}
+
 // torture runs one life after the other, each with a seed of its own and at most for a time, until
 // TORTURE_FOR is over.
 func torture(t *testing.T, most time.Duration, life func(t *testing.T, end time.Time, seed uint64)) {
@@ -143,8 +168,7 @@ func torture(t *testing.T, most time.Duration, life func(t *testing.T, end time.
 func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	s := newSite(t, cameraYAML(loadCamera, sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
-	l := &load{local: s.local, account: s.account, began: time.Now().UTC().Truncate(time.Millisecond),
-		tried: map[string]bool{}, acked: map[string]bool{}, images: map[time.Time][sha256.Size]byte{}}
+	l := newLoad(s, 0, loadCamera)
 	ctx, stop := context.WithCancel(t.Context())
 	var others sync.WaitGroup
 	defer func() { stop(); others.Wait() }()
@@ -163,6 +187,17 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 	s.startBridge()
 	stop()
 	others.Wait()
+	l.requireKept(s, fmt.Sprint(n, " kills"), time.Time{})
+	s.bridge.stop(10 * time.Second)
+	s.requireSound(n)
+}
+
+// requireKept waits until the bridge has reported all. Then each event that it promised to keep is
+// at the service once, none is that nobody sent, and each image since a time has the bytes that it
+// had.
+func (l *load) requireKept(s *site, done string, since time.Time) {
+	t := s.t
+	t.Helper()
 	until(t, 60*time.Second, "the bridge to report all", func() bool {
 		_, _, body := get(t, s.local+"/healthz", "")
 		var h struct {
@@ -174,22 +209,24 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 	})
 
 	require.Empty(t, l.refused)
-	at := map[string]int{}
-	for _, ev := range s.events(loadCamera, vms.TypeTamper) {
-		if ev.CreatorID == "e2e.load" {
-			at[ev.ID]++
-			require.True(t, l.tried[ev.ID], "the service has an event that nobody sent: %s", ev.ID)
+	at := map[string]bool{}
+	for _, camera := range l.cameras {
+		for id, ev := range s.book(s.service, s.token, camera, vms.TypeTamper, l.began) {
+			if ev.CreatorID == "e2e.load" {
+				at[id] = true
+				require.True(t, l.tried[id], "the service has an event that nobody sent: %s", id)
+			}
 		}
 	}
-	for id, n := range at {
-		require.Equal(t, 1, n, "%s is at the service more than once", id)
-	}
 	for id := range l.acked {
-		require.Equal(t, 1, at[id], "%s was promised and is not at the service", id)
+		require.True(t, at[id], "%s was promised and is not at the service", id)
 	}
 	same := 0
 	for when, sum := range l.images {
-		q := vms.ImageURL("", loadCamera, vms.ImagePreview, vms.OpAt, when)
+		if when.Before(since) {
+			continue
+		}
+		q := vms.ImageURL("", l.cameras[0], vms.ImagePreview, vms.OpAt, when)
 		code, header, body := get(t, s.local+q, lanToken)
 		if code == http.StatusNotFound {
 			continue // not flushed when the bridge was killed
@@ -201,12 +238,107 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 		require.Equal(t, sum, sha256.Sum256(body), "the image of %v has other bytes", when)
 		same++
 	}
-	t.Logf("%d kills: %d events sent, %d promised, %d at the service; %d of %d images are still there", n, len(l.tried),
+	t.Logf("%s: %d events sent, %d promised, %d at the service; %d of %d images are still there", done, len(l.tried),
 		len(l.acked), len(at), same, len(l.images))
 	require.NotEmpty(t, l.acked)
 	require.NotZero(t, same)
-	s.bridge.stop(10 * time.Second)
-	s.requireSound(n)
+}
+
+// TestTortureKills kills the bridge and its service, and cuts the link between them, at any moment
+// for TORTURE_ROUNDS rounds, with eight cameras in whose pictures something moves and programs that
+// report events of them: scripts/torture kills. Beside what TestKilledAgainAndAgain asks, both
+// books hold the same forms of all events, and a motion that a kill cut off has its end in time.
+func TestTortureKills(t *testing.T) {
+	rounds, seed := tortureRounds(t)
+	c := newChaos(t, 8, seed, "")
+	var ids []string
+	for _, f := range c.cameras {
+		ids = append(ids, f.id)
+	}
+	l := newLoad(c.site, 200*time.Millisecond, ids...)
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	defer func() { stop(); others.Wait() }()
+	for w := range 4 {
+		others.Go(func() { l.report(ctx, w) })
+	}
+	others.Go(func() { l.watch(ctx) })
+
+	var cut []time.Duration // from the end in the book to the kill, in the midst of motion
+	for n := range rounds {
+		c.bridge.pause(time.Duration(100+c.rng.IntN(5000)) * time.Millisecond)
+		switch c.rng.IntN(4) {
+		case 0:
+			c.counts["the service killed"]++
+			c.cloud.kill()
+			c.bridge.pause(time.Duration(c.rng.IntN(1000)) * time.Millisecond)
+			c.startCloud()
+		case 1:
+			c.counts["the link cut"]++
+			c.link.set([]string{refuses, resets, hole}[c.rng.IntN(3)])
+			c.bridge.pause(time.Duration(c.rng.IntN(3000)) * time.Millisecond)
+			c.link.set(resets)
+			c.link.set(whole)
+		default:
+			c.counts["the bridge killed"]++
+			c.bridge.kill()
+			killed := time.Now()
+			c.requireSound(n)
+			c.startBridge()
+			cut = append(cut, c.cutAt(killed)...)
+		}
+		if n%50 == 49 {
+			t.Logf("%d rounds: %v", n+1, c.counts)
+		}
+	}
+	stop()
+	others.Wait()
+	c.bridge.pause(25 * time.Second) // motion that is whole, too
+	l.requireKept(c.site, fmt.Sprint(c.counts), time.Now().Add(-keeps))
+
+	motions := 0
+	for _, id := range ids {
+		for _, kind := range []string{vms.TypeMotion, vms.TypeTamper} {
+			mine := c.book(c.local, lanToken, id, kind, l.began)
+			theirs := c.book(c.service, c.token, id, kind, l.began)
+			for id, ev := range mine {
+				if ev.Ongoing() {
+					continue // it goes on while this is asked
+				}
+				require.Contains(t, theirs, id, "the service does not have it")
+				require.Equal(t, ev.EndTimestamp, theirs[id].EndTimestamp, "the service has another end of %s", id)
+				if kind == vms.TypeMotion {
+					motions++
+					require.True(t, ev.EndTimestamp.After(ev.StartTimestamp.Time), "%s has no length", id)
+				}
+			}
+		}
+	}
+	require.NotEmpty(t, cut, "motions were cut off")
+	slices.Sort(cut)
+	t.Logf("%d motions, %d of them cut off by a kill, whose end in the book is before it by %v (median), %v to %v",
+		motions, len(cut), cut[len(cut)/2], cut[0], cut[len(cut)-1])
+	require.LessOrEqual(t, cut[len(cut)/2], 1300*time.Millisecond,
+		"a note a second, a picture, and what the machine takes")
+	c.bridge.stop(10 * time.Second)
+	c.requireSound(rounds)
+}
+
+// cutAt lists, of the motions that the bridge ended as it started, how long before the kill each
+// has its end, where the scene was in motion when it was killed and a second before.
+func (c *chaos) cutAt(killed time.Time) (all []time.Duration) {
+	c.t.Helper()
+	for _, m := range cutOff.FindAllStringSubmatch(c.bridge.output(), -1) {
+		end, err := vms.ParseTime(m[3])
+		require.NoError(c.t, err)
+		i := slices.IndexFunc(c.cameras, func(f *filmed) bool { return f.id == m[1] })
+		for _, move := range c.cameras[i].moves(c.began.Add(-time.Hour), killed.Add(time.Hour)) {
+			if move.from.Before(killed.Add(-time.Second)) && move.to.After(killed) {
+				all = append(all, killed.Sub(end.Time))
+			}
+		}
+	}
+	return all
 }
 
 // requireSound checks the stores of a bridge that does not run.
