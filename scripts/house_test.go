@@ -77,18 +77,16 @@ var allowed = map[string][]string{
 	"storage/boltfile":              nil, // a file of bbolt's without bbolt
 	"uplink/admit":                  nil, // who gets in, and how much strangers may hold
 	"uplink/vms/...":                nil,
-	"uplink/trust":                  nil, // whom to believe behind TLS
-	"uplink/client/...":             {"storage/vfs", "uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/client/...":             {"storage/vfs", "uplink/delivery", "uplink/vms"},
 	"uplink/delivery":               {"uplink/vms"}, // from a cursor to a sink
 	// a broker, and Home Assistant through it
-	"uplink/mqtt":    {"uplink/delivery", "uplink/vms", "uplink/trust"},
-	"uplink/file":    {"uplink/delivery", "uplink/vms"},                 // lines of JSON; the example of a sink
-	"uplink/webhook": {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
+	"uplink/mqtt":    {"uplink/delivery", "uplink/vms"},
+	"uplink/file":    {"uplink/delivery", "uplink/vms"}, // lines of JSON; the example of a sink
+	"uplink/webhook": {"uplink/delivery", "uplink/vms"}, // signed requests to anyone
 	"uplink/tunnel":  nil,
 	// identity's Principal says who asks
 	"uplink/server/...":         {"uplink/admit", "uplink/route", "uplink/vms", "uplink/identity"},
 	"uplink/server/openapitest": nil, // for tests only
-	"uplink/server/picture":     nil, // changes a still on its way out
 	"agent":                     {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
 	"scripts/...":               nil,     // peers: it runs the programs, as a person would
 	"scripts/harness":           nil,     // for tests only: waiting, ports, programs

@@ -10,8 +10,8 @@ import (
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
-	"vmsbridge/uplink/server/turns"
 	"vmsbridge/uplink/vms"
 )
 
@@ -27,7 +27,7 @@ type ledger struct {
 	followed bool            // the feed is told by followed changes, not at once
 	presence *presence.Watch // nil: nobody looks which bridges are there
 	usage    usage           // what accounts' events take
-	turns    turns.Turns     // of events, and of those who have status events
+	turns    server.Turns    // of events, and of those who have status events
 }
 
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"vmsbridge/uplink/trust"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -143,7 +143,7 @@ func transportError(err error) error {
 		hint = " (is the proxy in HTTPS_PROXY or HTTP_PROXY right?)"
 	case errors.As(err, &dns):
 		hint = " (is the name in service.url right, and does this machine reach its DNS server?)"
-	case errors.Is(err, trust.ErrNotPinned):
+	case errors.Is(err, delivery.ErrNotPinned):
 		hint = " (was it renewed? then compare and change the setting)"
 	case strings.Contains(err.Error(), "x509:"):
 		hint = " (is the clock right? for a certificate of your own set service.ca_file or service.tls_fingerprint)"

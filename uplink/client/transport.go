@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"vmsbridge/uplink/trust"
+	"vmsbridge/uplink/delivery"
 )
 
 // transport keeps a few connections open, so that a backlog drains without a handshake for every
@@ -29,7 +29,7 @@ func transport(o Options, timeout time.Duration) (*http.Transport, error) {
 	proxy := env.ProxyFunc()
 	t := &http.Transport{
 		Proxy:                  func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		OnProxyConnectResponse: trust.ProxyAnswer,
+		OnProxyConnectResponse: delivery.ProxyAnswer,
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
 		ResponseHeaderTimeout:  25 * time.Second,
@@ -41,7 +41,7 @@ func transport(o Options, timeout time.Duration) (*http.Transport, error) {
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: timeout / 2, PingTimeout: timeout / 3},
 	}
 	var err error
-	t.TLSClientConfig, err = trust.New(o.CAFile, o.Fingerprint)
+	t.TLSClientConfig, err = delivery.Trust(o.CAFile, o.Fingerprint)
 	return t, err
 }
 

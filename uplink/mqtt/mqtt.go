@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vmsbridge/uplink/delivery"
-	"vmsbridge/uplink/trust"
 	"vmsbridge/uplink/vms"
 )
 
@@ -28,7 +27,7 @@ type Options struct {
 	Username string
 	// Password is asked for at each connection, so that a file may be renewed. Nil: none.
 	Password func() (string, error)
-	// CAFile and Fingerprint say whom to trust behind mqtts: see package trust.
+	// CAFile and Fingerprint say whom to trust behind mqtts: see delivery.Trust.
 	CAFile, Fingerprint string
 	// Prefix begins all topics of the bridge's own.
 	Prefix string
@@ -111,7 +110,7 @@ func New(o Options) (*Broker, error) {
 		line: line{turn: make(chan struct{}, 1)}, wishes: make(chan wish, 16)}
 	port := u.Port()
 	if u.Scheme == "mqtts" {
-		if b.tls, err = trust.New(o.CAFile, o.Fingerprint); err != nil {
+		if b.tls, err = delivery.Trust(o.CAFile, o.Fingerprint); err != nil {
 			return nil, err
 		}
 		b.tls.ServerName = u.Hostname()
@@ -160,7 +159,7 @@ func (b *Broker) hint(err error) string {
 		return "the MQTT broker refuses the connection: does it know MQTT 5, as brokers do since 2019?"
 	case errors.Is(err, errNoBroker):
 		return "what answers at mqtt.url does not behave as an MQTT broker does: is the address right?"
-	case trust.Untrusted(err):
+	case delivery.Untrusted(err):
 		return "the MQTT broker's certificate is not trusted: set mqtt.ca_file or mqtt.tls_fingerprint"
 	case errors.Is(err, errBroken):
 		return "the MQTT broker ended the connection; if it goes on doing so, another client may have this " +

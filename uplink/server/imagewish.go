@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"vmsbridge/uplink/server/picture"
 	"vmsbridge/uplink/vms"
 )
 
@@ -32,12 +31,12 @@ var wishArgs = []string{argWidth, argHeight, argCrop, argOverlays, "include"}
 // imageWish is what a caller wants done with an image. A page token keeps it, so that the
 // neighbours look alike.
 type imageWish struct {
-	Width    int         `json:"w,omitempty"`
-	Height   int         `json:"h,omitempty"`
-	Crop     picture.Box `json:"c,omitzero"`
-	Overlays []string    `json:"o,omitempty"` // types of events
-	Embed    bool        `json:"e,omitempty"`
-	Header   bool        `json:"s,omitempty"`
+	Width    int      `json:"w,omitempty"`
+	Height   int      `json:"h,omitempty"`
+	Crop     box      `json:"c,omitzero"`
+	Overlays []string `json:"o,omitempty"` // types of events
+	Embed    bool     `json:"e,omitempty"`
+	Header   bool     `json:"s,omitempty"`
 }
 
 // readWish reads it. The bounds are those of the public service.
@@ -57,7 +56,7 @@ func readWish(a *args) (w imageWish) {
 	if v := a.one(argCrop); v != "" {
 		var x, y, width, height float64
 		n, err := fmt.Sscanf(v, "percent:%f,%f,%f,%f", &x, &y, &width, &height)
-		w.Crop = picture.Box{Left: x / 100, Top: y / 100, Right: (x + width) / 100, Bottom: (y + height) / 100}
+		w.Crop = box{Left: x / 100, Top: y / 100, Right: (x + width) / 100, Bottom: (y + height) / 100}
 		if n != 4 || err != nil || !(x >= 0 && y >= 0 && width > 0 && height > 0 && x+width <= 100.01 &&
 			y+height <= 100.01) {
 			a.bad(argCrop, "must look like percent:LEFT,TOP,WIDTH,HEIGHT within the picture")
@@ -81,7 +80,7 @@ func readWish(a *args) (w imageWish) {
 
 // nothing says whether an image can go out as it is.
 func (w imageWish) nothing() bool {
-	return w.Width == 0 && w.Height == 0 && w.Crop == picture.Box{} && !w.Embed && !w.Header
+	return w.Width == 0 && w.Height == 0 && w.Crop == box{} && !w.Embed && !w.Header
 }
 
 // name tells images apart that were changed in different ways.
@@ -99,14 +98,15 @@ func (s *Server) changed(c *call, want imageToken, img Image) (Image, error) {
 	if w.nothing() {
 		return img, nil
 	}
-	job := picture.Wish{Crop: w.Crop, Width: w.Width, Height: w.Height}
+	var shapes []shape
 	if w.Embed || w.Header {
-		shapes, svg, err := s.overlays(c, want, img.Time)
-		if err != nil {
+		var svg string
+		var err error
+		if shapes, svg, err = s.overlays(c, want, img.Time); err != nil {
 			return img, err
 		}
-		if w.Embed {
-			job.Shapes = shapes
+		if !w.Embed {
+			shapes = nil
 		}
 		if w.Header {
 			for _, prefix := range []string{"X-Een-", "X-Vms-"} {
@@ -114,14 +114,14 @@ func (s *Server) changed(c *call, want imageToken, img Image) (Image, error) {
 			}
 		}
 	}
-	if job.Nothing() {
+	if len(shapes) == 0 && w.Crop == (box{}) && w.Width == 0 && w.Height == 0 {
 		return img, nil
 	}
 	whole, err := io.ReadAll(io.LimitReader(img.Body, maxWhole))
 	if err != nil {
 		return img, brokenOff()
 	}
-	whole, err = picture.Change(whole, job)
+	whole, err = changeImage(whole, w, shapes)
 	if err != nil {
 		return img, vms.NewError(http.StatusUnprocessableEntity, vms.ReasonValue,
 			"This image cannot be changed ("+err.Error()+"); ask for it without "+argWidth+", "+argCrop+" and overlays")
@@ -140,7 +140,7 @@ const (
 )
 
 // overlays are the boxes and regions of the events of some types that go on at a time.
-func (s *Server) overlays(c *call, want imageToken, at time.Time) ([]picture.Shape, string, error) {
+func (s *Server) overlays(c *call, want imageToken, at time.Time) ([]shape, string, error) {
 	if err := checkEvents(c); err != nil {
 		return nil, "", err
 	}
@@ -151,7 +151,7 @@ func (s *Server) overlays(c *call, want imageToken, at time.Time) ([]picture.Sha
 	if err != nil {
 		return nil, "", err
 	}
-	var shapes []picture.Shape
+	var shapes []shape
 	var svg strings.Builder
 	svg.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" preserveAspectRatio="none">`)
 	for _, ev := range page.Events {
@@ -163,7 +163,7 @@ func (s *Server) overlays(c *call, want imageToken, at time.Time) ([]picture.Sha
 				if len(shapes) >= maxOverlays {
 					break
 				}
-				shapes = append(shapes, m.Shape)
+				shapes = append(shapes, m)
 				if one := m.svg(); svg.Len()+len(one) < maxSVG {
 					svg.WriteString(one)
 				}
@@ -174,14 +174,8 @@ func (s *Server) overlays(c *call, want imageToken, at time.Time) ([]picture.Sha
 	return shapes, svg.String(), nil
 }
 
-// mark is a shape with its name.
-type mark struct {
-	picture.Shape
-	label string
-}
-
 // marksOf are what a data item shows of a picture of a time.
-func marksOf(d vms.Data, at time.Time) (all []mark) {
+func marksOf(d vms.Data, at time.Time) (all []shape) {
 	switch d.Type {
 	case vms.SchemaOverlay:
 		var item struct {
@@ -200,9 +194,7 @@ func marksOf(d vms.Data, at time.Time) (all []mark) {
 				continue
 			}
 			b := o.BoundingBox
-			all = append(all,
-				mark{picture.Box{Left: b[0], Top: b[1], Right: b[2], Bottom: b[3]}.Rectangle(colorOf(o.Color),
-					o.LineWidth), o.Label})
+			all = append(all, box{b[0], b[1], b[2], b[3]}.rectangle(colorOf(o.Color), o.LineWidth, o.Label))
 		}
 	case vms.SchemaMotionRegion, vms.SchemaIntrusionArea, vms.SchemaLoiterArea, vms.SchemaLineCrossLine:
 		var item struct {
@@ -211,8 +203,7 @@ func marksOf(d vms.Data, at time.Time) (all []mark) {
 		}
 		if d.Into(&item) == nil && (len(item.Area) > 2 || len(item.Line) > 1) {
 			// A line is an outline without width: it goes there and back.
-			all = append(all, mark{picture.Shape{Points: append(item.Area, item.Line...),
-				Color: color.RGBA{255, 160, 0, 255}, Width: 2}, item.Name})
+			all = append(all, shape{append(item.Area, item.Line...), color.RGBA{255, 160, 0, 255}, 2, item.Name})
 		}
 	}
 	return all
@@ -227,8 +218,8 @@ func colorOf(s string) color.RGBA {
 	return c
 }
 
-// svg is the mark as an element, in ASCII, since it goes into a header.
-func (m mark) svg() string {
+// svg is the shape as an element, in ASCII, since it goes into a header.
+func (m shape) svg() string {
 	var points []string
 	for _, p := range m.Points {
 		points = append(points, fmt.Sprintf("%.4g,%.4g", p[0], p[1]))

@@ -16,7 +16,6 @@ import (
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/server/feed"
-	"vmsbridge/uplink/server/turns"
 	"vmsbridge/uplink/vms"
 )
 
@@ -160,8 +159,8 @@ type Server struct {
 	router  *route.Router
 	served  map[string][]string // pattern → methods, for the document
 	recheck time.Duration
-	turns   turns.Turns // of natural ids
-	sights  sights      // of open streams
+	turns   Turns  // of natural ids
+	sights  sights // of open streams
 	subs    subscriptions
 
 	connections connections

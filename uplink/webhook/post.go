@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"vmsbridge/uplink/delivery"
-	"vmsbridge/uplink/trust"
 	"vmsbridge/uplink/vms"
 )
 
@@ -31,12 +30,12 @@ const (
 
 // newClient follows a redirect only where the request stays what it is and goes to the same place.
 func newClient(o Options) (*http.Client, error) {
-	tlsConfig, err := trust.New(o.CAFile, o.Fingerprint)
+	tlsConfig, err := delivery.Trust(o.CAFile, o.Fingerprint)
 	if err != nil {
 		return nil, err
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.OnProxyConnectResponse = trust.ProxyAnswer
+	t.OnProxyConnectResponse = delivery.ProxyAnswer
 	if o.Dial != nil {
 		t.Proxy, t.DialContext = nil, o.Dial
 	}
@@ -149,7 +148,7 @@ func (h *Hook) setup(err error) delivery.Verdict {
 func (h *Hook) away(err error) delivery.Verdict {
 	v := delivery.Verdict{Kind: delivery.OfSink, Err: err, Hint: "the webhook " + h.opts.ID +
 		" cannot be reached; its events wait"}
-	if trust.Untrusted(err) {
+	if delivery.Untrusted(err) {
 		v.Hint = "the certificate of the webhook " + h.opts.ID + " is not trusted: set its ca_file or tls_fingerprint"
 	}
 	return v

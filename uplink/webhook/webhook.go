@@ -25,7 +25,7 @@ type Options struct {
 	URL string
 	// Secret is asked for at each request, so that a file may be renewed.
 	Secret func() (string, error)
-	// CAFile and Fingerprint say whom to trust behind https: see package trust.
+	// CAFile and Fingerprint say whom to trust behind https: see delivery.Trust.
 	CAFile, Fingerprint string
 	// Types and Cameras are the events that the hook wants: those of any of these types and of any
 	// of these cameras. None of either means all.

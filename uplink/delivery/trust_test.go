@@ -1,4 +1,4 @@
-package trust
+package delivery_test
 
 import (
 	"net/http"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/delivery"
 )
 
 // A proxy that repeats the password with which it was asked makes no error that holds it.
@@ -24,9 +26,22 @@ func TestProxyAnswer(t *testing.T) {
 		to, err := url.Parse(proxy.URL)
 		require.NoError(t, err)
 		to.User = url.UserPassword("user", "hunter2")
-		c := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(to), OnProxyConnectResponse: ProxyAnswer}}
+		c := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(to),
+			OnProxyConnectResponse: delivery.ProxyAnswer}}
 		_, err = c.Get("https://service.invalid/")
 		require.ErrorContains(t, err, say)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
+}
+
+func TestTrustNeedsWhatItNames(t *testing.T) {
+	_, err := delivery.Trust(t.TempDir()+"/none.pem", "")
+	require.ErrorContains(t, err, "read certificate authorities")
+	_, err = delivery.Trust("trust_test.go", "")
+	require.ErrorContains(t, err, "holds no certificate")
+	_, err = delivery.Trust("", "abc")
+	require.ErrorContains(t, err, "SHA-256")
+	c, err := delivery.Trust("", "")
+	require.NoError(t, err)
+	require.False(t, c.InsecureSkipVerify)
 }

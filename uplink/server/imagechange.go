@@ -1,9 +1,4 @@
-// Package picture changes a still on its way out: cuts a box out, makes it smaller, draws boxes on
-// it. It works on any JPEG, which may come from a stranger, with Go's own decoder, and refuses what
-// is too large before it is decoded.
-//
-//	small, err := picture.Change(jpeg, picture.Wish{Width: 320})
-package picture
+package server
 
 import (
 	"bytes"
@@ -11,70 +6,57 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
+	stdjpeg "image/jpeg"
 	"math"
 	"runtime"
 
 	"golang.org/x/image/draw"
 )
 
-// maxPixels bounds what is decoded: 8K, at three bytes a pixel.
-const maxPixels = 7680 * 4320
+// maxChanged bounds what is decoded: 8K, at three bytes a pixel.
+const maxChanged = 7680 * 4320
 
-// quality is that of the JPEG that comes out.
-const quality = 85
+// changedQuality is that of the JPEG that comes out.
+const changedQuality = 85
 
-// atOnce bounds how many pictures are worked on at a time, and so the memory they take.
-var atOnce = make(chan struct{}, max(1, runtime.NumCPU()/2))
+// changing bounds how many pictures are worked on at a time, and so the memory they take.
+var changing = make(chan struct{}, max(1, runtime.NumCPU()/2))
 
-// ErrTooLarge says that a picture has too many pixels to be worked on.
-var ErrTooLarge = errors.New("the picture is too large")
+// errTooLarge says that a picture has too many pixels to be worked on.
+var errTooLarge = errors.New("the picture is too large")
 
-// Box is a part of a picture in fractions of its sides, from the left and the top.
-type Box struct{ Left, Top, Right, Bottom float64 }
+// box is a part of a picture in fractions of its sides, from the left and the top.
+type box struct{ Left, Top, Right, Bottom float64 }
 
-// Shape is a line to draw: a closed polygon of points in fractions.
-type Shape struct {
+// shape is a line to draw, a closed polygon of points in fractions, with its name.
+type shape struct {
 	Points [][2]float64
 	Color  color.RGBA
 	Width  int // in pixels
+	label  string
 }
 
-// Rectangle is the shape of a box.
-func (b Box) Rectangle(c color.RGBA, width int) Shape {
-	return Shape{[][2]float64{{b.Left, b.Top}, {b.Right, b.Top}, {b.Right, b.Bottom}, {b.Left, b.Bottom}}, c, width}
+// rectangle is the shape of a box.
+func (b box) rectangle(c color.RGBA, width int, label string) shape {
+	return shape{[][2]float64{{b.Left, b.Top}, {b.Right, b.Top}, {b.Right, b.Bottom}, {b.Left, b.Bottom}}, c, width,
+		label}
 }
 
-// Wish says what to do, in this order: draw, cut, make smaller. The zero value asks for nothing.
-type Wish struct {
-	Shapes []Shape
-	Crop   Box // the zero value keeps all
-	// Width and Height are the size to fit into, with the proportions kept. 0 sets no bound. A
-	// picture is never made larger.
-	Width, Height int
-}
-
-// Nothing says whether a wish changes nothing.
-func (w Wish) Nothing() bool {
-	return len(w.Shapes) == 0 && w.Crop == Box{} && w.Width == 0 && w.Height == 0
-}
-
-// Change does what is wished with a JPEG. It takes some 10 ms a megapixel of one processor, and
-// waits for its turn.
-func Change(in []byte, w Wish) ([]byte, error) {
-	if w.Nothing() {
-		return in, nil
-	}
-	head, err := jpeg.DecodeConfig(bytes.NewReader(in))
+// changeImage draws shapes on a JPEG, cuts a part out and makes it smaller, in this order: to fit
+// into a width and a height with the proportions kept, never larger. It works on any JPEG, which
+// may come from a stranger, with Go's own decoder, and refuses what is too large before it is
+// decoded. It takes some 10 ms a megapixel of one processor, and waits for its turn.
+func changeImage(in []byte, w imageWish, shapes []shape) ([]byte, error) {
+	head, err := stdjpeg.DecodeConfig(bytes.NewReader(in))
 	if err != nil {
 		return nil, fmt.Errorf("read the picture: %w", err)
 	}
-	if int64(head.Width)*int64(head.Height) > maxPixels {
-		return nil, fmt.Errorf("%w: %dx%d", ErrTooLarge, head.Width, head.Height)
+	if int64(head.Width)*int64(head.Height) > maxChanged {
+		return nil, fmt.Errorf("%w: %dx%d", errTooLarge, head.Width, head.Height)
 	}
-	atOnce <- struct{}{}
-	defer func() { <-atOnce }()
-	from, err := jpeg.Decode(bytes.NewReader(in))
+	changing <- struct{}{}
+	defer func() { <-changing }()
+	from, err := stdjpeg.Decode(bytes.NewReader(in))
 	if err != nil {
 		return nil, fmt.Errorf("read the picture: %w", err)
 	}
@@ -86,19 +68,19 @@ func Change(in []byte, w Wish) ([]byte, error) {
 	} else {
 		draw.ApproxBiLinear.Scale(to, to.Bounds(), from, area, draw.Src, nil)
 	}
-	for _, s := range w.Shapes {
+	for _, s := range shapes {
 		s.draw(to, from.Bounds(), area)
 	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, to, &jpeg.Options{Quality: quality}); err != nil {
+	if err := stdjpeg.Encode(&out, to, &stdjpeg.Options{Quality: changedQuality}); err != nil {
 		return nil, fmt.Errorf("write the picture: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
 // within is the box in pixels, at least one by one.
-func (b Box) within(bounds image.Rectangle) image.Rectangle {
-	if (b == Box{}) {
+func (b box) within(bounds image.Rectangle) image.Rectangle {
+	if (b == box{}) {
 		return bounds
 	}
 	size := bounds.Size()
@@ -122,7 +104,7 @@ func fit(size image.Point, width, height int) image.Point {
 }
 
 // draw draws the shape, whose fractions are of whole, into a picture of which area is shown.
-func (s Shape) draw(to *image.RGBA, whole, area image.Rectangle) {
+func (s shape) draw(to *image.RGBA, whole, area image.Rectangle) {
 	size := to.Bounds().Size()
 	at := func(p [2]float64) (x, y float64) {
 		x = (p[0]*float64(whole.Dx()) - float64(area.Min.X-whole.Min.X)) / float64(area.Dx()) * float64(size.X)

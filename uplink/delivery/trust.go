@@ -1,8 +1,4 @@
-// Package trust says whom to believe behind TLS, by the YAML's ca_file and tls_fingerprint: the
-// service (uplink/client), a broker (uplink/mqtt), a webhook (uplink/webhook).
-//
-//	c, err := trust.New("ca.pem", "") // for an http.Transport or a tls.Dialer
-package trust
+package delivery
 
 import (
 	"bytes"
@@ -26,10 +22,11 @@ func Untrusted(err error) bool {
 	return verify || unknown || errors.Is(err, ErrNotPinned)
 }
 
-// New trusts on the other side who is vouched for by the system's authorities, or by those of a PEM
-// file (caFile), or the one certificate of a SHA-256 fingerprint, 64 hex digits with or without
-// colons, whoever signed it.
-func New(caFile, fingerprint string) (*tls.Config, error) {
+// Trust says whom a sink believes behind TLS, by the YAML's ca_file and tls_fingerprint, for an
+// http.Transport or a tls.Dialer: on the other side those vouched for by the system's authorities,
+// or by those of a PEM file (caFile), or the one certificate of a SHA-256 fingerprint, 64 hex
+// digits with or without colons, whoever signed it.
+func Trust(caFile, fingerprint string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile != "" {
 		pem, err := os.ReadFile(caFile)

@@ -1,16 +1,12 @@
-// Package turns lets only one of several requests at a time store an event: a bridge that got no
-// answer in time sends the event again while the service may be at the first request still.
-// Requests with different events do not wait for each other, unless one of them wants a name for
-// itself that the other shares. uplink/server takes turns for what is reported, cmd/vmscloud for
-// what it stores.
-//
-//	var t turns.Turns
-//	defer t.Take([]string{ev.ID}, nil)()
-package turns
+package server
 
 import "sync"
 
-// Turns are those of any number of names. The zero value is ready; safe for concurrent use.
+// Turns let only one of several requests at a time store an event: a bridge that got no answer in
+// time sends the event again while the service may be at the first request still. Requests with
+// different events do not wait for each other, unless one of them wants a name for itself that the
+// other shares. The server takes turns for what is reported, cmd/vmscloud for what it stores. The
+// zero value is ready; safe for concurrent use.
 type Turns struct {
 	mu    sync.Mutex // guards taken
 	left  *sync.Cond
