@@ -3,6 +3,7 @@ package mqtt
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"os"
@@ -48,8 +49,8 @@ func startBroker(t testing.TB, lines ...string) *broker {
 		lines = []string{"allow_anonymous true"}
 	}
 	b.conf = filepath.Join(b.dir, "mosquitto.conf")
-	text := fmt.Sprintf("listener %d 127.0.0.1\nuser root\npersistence true\npersistence_location %s/\n%s\n", b.port,
-		b.dir,
+	text := fmt.Sprintf("listener %d 127.0.0.1\nuser root\npersistence true\npersistence_location %s/\n"+
+		"log_type error\nlog_type warning\nlog_type notice\nlog_type subscribe\n%s\n", b.port, b.dir,
 		strings.ReplaceAll(strings.Join(lines, "\n"), "%d", b.dir))
 	require.NoError(t, os.WriteFile(b.conf, []byte(text), 0o600))
 	b.start(path)
@@ -120,8 +121,9 @@ type heard struct {
 
 func listen(t testing.TB, b *broker, args ...string) *listener {
 	t.Helper()
-	args = append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(b.port), "-q", "1", "-t", "#", "-V", "mqttv311", "-F",
-		"%r %t %p"}, args...)
+	id := "listener-" + rand.Text()
+	args = append([]string{"-i", id, "-h", "127.0.0.1", "-p", fmt.Sprint(b.port), "-q", "1", "-t", "#",
+		"-V", "mqttv311", "-F", "%r %t %p"}, args...)
 	l := &listener{cmd: exec.Command(program(t, "mosquitto_sub"), args...), done: make(chan struct{})}
 	out, err := l.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -138,6 +140,11 @@ func listen(t testing.TB, b *broker, args ...string) *listener {
 		}
 	}()
 	t.Cleanup(l.close)
+	// What is published before it has subscribed it does not hear.
+	eventually(t, func() bool {
+		log, err := os.ReadFile(filepath.Join(b.dir, "log"))
+		return err == nil && strings.Contains(string(log), id+" 1 #")
+	}, "the listener does not subscribe")
 	return l
 }
 
