@@ -219,9 +219,9 @@ func colorOf(s string) color.RGBA {
 }
 
 // svg is the shape as an element, in ASCII, since it goes into a header.
-func (m shape) svg() string {
+func (s shape) svg() string {
 	var points []string
-	for _, p := range m.Points {
+	for _, p := range s.Points {
 		points = append(points, fmt.Sprintf("%.4g,%.4g", p[0], p[1]))
 	}
 	label := strings.Map(func(r rune) rune {
@@ -229,9 +229,9 @@ func (m shape) svg() string {
 			return -1
 		}
 		return r
-	}, html.EscapeString(m.label))
+	}, html.EscapeString(s.label))
 	return fmt.Sprintf(`<polygon points="%s" fill="none" stroke="#%02x%02x%02x" stroke-width="%d" vector-effect="non-scaling-stroke"><title>%s</title></polygon>`,
-		strings.Join(points, " "), m.Color.R, m.Color.G, m.Color.B, max(m.Width, 1), ascii(label))
+		strings.Join(points, " "), s.Color.R, s.Color.G, s.Color.B, max(s.Width, 1), ascii(label))
 }
 
 // ascii writes what is not ASCII as character references.
