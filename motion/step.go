@@ -174,7 +174,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.objects = d.find(now, before, light, minMoved)
 	}
 	if upheaval {
-		d.tracks.Upheaves(d.at)
+		d.tracks.Upheaves(d.at, d.seen, !d.upheaves)
 	}
 	d.upheaves = upheaval
 	d.tracks.Step(d.objects, d.at, dt, d.seen)

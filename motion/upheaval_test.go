@@ -46,8 +46,8 @@ func TestAnInfraredCutIsNoMotion(t *testing.T) {
 	}
 }
 
-// Who comes just before an infrared cut, or while the picture settles after it, is found, at the
-// latest when it has settled.
+// Who comes just before an infrared cut, or while the picture settles after it, is found with the
+// picture in which they came, give or take.
 func TestWhoComesWithAnInfraredCut(t *testing.T) {
 	for _, comes := range []float64{4.8, 5.1} {
 		s := newScene(320, 180, 1, 2)
@@ -58,8 +58,7 @@ func TestWhoComesWithAnInfraredCut(t *testing.T) {
 			}
 		})
 		require.Len(t, got.began, 1)
-		require.GreaterOrEqual(t, offset(got.began[0].Start), comes-0.3)
-		require.LessOrEqual(t, offset(got.began[0].Start), 5+0.8+0.4)
+		require.InDelta(t, comes+0.05, offset(got.began[0].Start), 0.3)
 	}
 }
 

@@ -57,6 +57,7 @@ func (k *Track) begins(start time.Time, at time.Duration, t *Tracker) {
 		t.lastID++
 		k.ID = t.lastID
 	}
+	k.Start = t.entered(k, at)
 }
 
 // convinces tells whether what moved for long enough is somebody or something: it must have

@@ -3,7 +3,7 @@
 //
 // It stands between package area, which finds the areas of one picture, and the spans of package
 // motion, which begin with a confirmed track. What it knows of a thing is where it goes (way.go),
-// what it looks like (look.go), when it was seen first (trail.go) and what else is about
+// what it looks like (look.go), when it was seen first (trail.go, entry.go) and what else is about
 // (weather.go); confirm.go decides.
 //
 //	var tracks track.Tracker

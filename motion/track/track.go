@@ -84,14 +84,14 @@ type Tracker struct {
 	Young     bool // it is not yet known what always moves
 	Early     bool // the same, or it is not yet known well
 
-	lastID   int
-	small    int // cells of what moves, below which a track must travel to be confirmed
-	width    int // of the picture, in cells
-	height   int
-	fall     fall
-	upheaved time.Duration // when the picture as a whole last changed, 0 if it never did
-	present  []presence    // what differs from the background over many pictures
-	order    []int         // areas of the newest picture, the largest first
+	lastID  int
+	small   int // cells of what moves, below which a track must travel to be confirmed
+	width   int // of the picture, in cells
+	height  int
+	fall    fall
+	change  change     // the last one
+	present []presence // what differs from the background over many pictures
+	order   []int      // areas of the newest picture, the largest first
 }
 
 // Resize prepares for pictures of width x height cells. Tracks stay as they are.
@@ -109,11 +109,8 @@ func (t *Tracker) Small() int { return t.small }
 // Clear gives up all tracks. Numbers go on.
 func (t *Tracker) Clear() {
 	t.present = t.present[:0]
-	t.Tracks, t.upheaved = t.Tracks[:0], 0
+	t.Tracks, t.change = t.Tracks[:0], change{}
 }
-
-// Upheaves tells that the picture as a whole still changes, at the time at.
-func (t *Tracker) Upheaves(at time.Duration) { t.upheaved = at }
 
 // Forget gives up what is not confirmed.
 func (t *Tracker) Forget(areas []area.Area) {

@@ -146,14 +146,16 @@ func TestSeldomSeen(t *testing.T) {
 	}
 }
 
-// TestStartAfterTheTree: who comes out of a tree that moves began when they left it.
+// TestStartAfterTheTree: who comes out of a tree that moves began when they left it, also when the
+// tree began to move with a change of the whole picture.
 func TestStartAfterTheTree(t *testing.T) {
 	tr := &Tracker{small: 72, width: 160, height: 90}
+	tr.Upheaves(900*time.Millisecond, time.Unix(1, 0), true)
 	wall := time.Unix(1, 0)
 	for name, c := range map[string]struct {
 		worn float32 // of the places of the first second
 		want time.Duration
-	}{"a tree": {1, 2 * time.Second}, "the same thing": {0.2, time.Second}} {
+	}{"a tree": {1, 2 * time.Second}, "the same thing": {0.2, 775 * time.Millisecond}} {
 		k := Track{contrast: 4000, cells: 200, fromX: 40, nowX: 60,
 			box: area.Rect{Left: 55, Top: 40, Right: 65, Bottom: 60}}
 		for i := range 15 {

@@ -187,6 +187,7 @@ var rules = []rule{
 	{"loom", "track/loom.go", "k.loom += dt", ""},
 	{"creep", "track/way.go", "if !creeps || fore == 0 {", "if true {"},
 	{"presence", "track/presence.go", "return p.seen >= presenceFor", "return false"},
+	{"entry", "track/confirm.go", "k.Start = t.entered(k, at)", ""},
 	{"trail", "track/confirm.go", "k.begins(k.trail.begin(at, startBack, k.contrast)", "k.begins(k.first"},
 	{"restless", "adapt.go", "d.habit.learn(d, d.passing(), dt)", ""},
 	{"structure", "step.go", "global = d.relight(now, before)", ""},
