@@ -53,7 +53,8 @@ func turnOf(account string, a vms.Actor) string { return account + "\x00" + a.Ty
 var _ presence.Book = (*ledger)(nil)
 
 // Amend is for presence.Book.
-func (l *ledger) Amend(account string, actors []vms.Actor, amend func(ongoing []vms.Event) []vms.Event) error {
+func (l *ledger) Amend(account string, actors []vms.Actor,
+	amend func(ongoing []vms.Event) (store []vms.Event, undo func())) error {
 	names := make([]string, len(actors))
 	for i, a := range actors {
 		names[i] = turnOf(account, a)
@@ -73,10 +74,14 @@ func (l *ledger) Amend(account string, actors []vms.Actor, amend func(ongoing []
 		ongoing[i], before[ev.ID] = ev, &ev
 	}
 	var changes []change
-	for _, ev := range amend(ongoing) {
+	store, undo := amend(ongoing)
+	for _, ev := range store {
 		changes = append(changes, change{ev, before[ev.ID]})
 	}
-	return l.store(changes)
+	if err = l.store(changes); err != nil {
+		undo()
+	}
+	return err
 }
 
 // Open is for presence.Book.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +31,7 @@ type watched struct {
 	door  door
 	from  time.Time
 	token string
+	asked func([]vms.Event) error // before events are stored; nil: nothing is asked
 	stop  func()
 }
 
@@ -55,6 +58,9 @@ func (w *watched) start() {
 	r, err := registry.Open(filepath.Join(w.dir, registryFile))
 	require.NoError(w.t, err)
 	w.ledger = &ledger{Journal: j, registry: r, log: slog.New(slog.DiscardHandler), feed: feed.New()}
+	if w.asked != nil {
+		w.ledger.Journal = &askedJournal{j, w.asked}
+	}
 	w.ledger.presence, err = watchBridges(w.ledger, r, w.log)
 	require.NoError(w.t, err)
 	r.Away = w.presence.Away
@@ -445,5 +451,66 @@ func TestADeletedBridgeIsNotMissed(t *testing.T) {
 		require.NoError(t, w.forget("acc-1"))
 		w.until(400)
 		require.Empty(t, w.timeline("bridge", "b1"))
+	})
+}
+
+// askedJournal stores what asked has no error for.
+type askedJournal struct {
+	Journal
+	asked func(events []vms.Event) error
+}
+
+func (j *askedJournal) PutAll(events []vms.Event, report bool) error {
+	if err := j.asked(events); err != nil {
+		return err
+	}
+	return j.Journal.PutAll(events, report)
+}
+
+// The lists know who is away, and who is back, before anybody is told; and not what the book did
+// not take.
+func TestListsKnowBeforeAnybodyIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.stop()
+		var full atomic.Bool
+		listed := map[string][]string{} // status that is stored → statuses in the lists, and whether the box is away
+		w.asked = func(events []vms.Event) error {
+			for _, ev := range events {
+				if ev.ActorType == vms.ActorBridge && ev.Ongoing() && listed[newStatus(ev)] == nil {
+					away := w.presence.Away("acc-1", box.Actor)
+					listed[newStatus(ev)] = append(w.statuses(), strconv.FormatBool(away))
+				}
+			}
+			if full.Load() {
+				return errors.New("the disk is full")
+			}
+			return nil
+		}
+		w.start()
+		w.online()
+		w.until(10)
+		full.Store(true)
+		w.presence.TunnelEnded(box, w.at(10))
+		w.until(20)
+		require.Equal(t, []string{gone, gone, "true"}, listed[gone], "before it is stored and told")
+		require.Equal(t, []string{on, on}, w.statuses(), "it was not stored")
+		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"))
+		require.Empty(t, w.presence.Outages())
+		full.Store(false)
+		w.until(30)
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		require.Equal(t, []string{"online 0..10", "bridgeOffline 10.. after online 0"}, w.timeline("bridge", "b1"))
+		full.Store(true)
+		delete(listed, on) // of the beginning
+		w.presence.TunnelStands(box)
+		w.until(35)
+		require.Equal(t, "false", listed[on][2], "before it is stored and told")
+		require.True(t, w.presence.Away("acc-1", box.Actor), "it was not stored")
+		full.Store(false)
+		w.until(40)
+		require.False(t, w.presence.Away("acc-1", box.Actor))
+		require.Equal(t, []string{"online 0..10", "bridgeOffline 10..30 after online 0",
+			"online 30.. after bridgeOffline 10"}, w.timeline("bridge", "b1"))
 	})
 }

@@ -25,13 +25,36 @@ func (w *Watch) began(d Device) error {
 	at := w.bridges[d].last
 	w.mu.Unlock()
 	first := begin(d, vms.StatusOnline, at, state{}, whyOnline)
-	err := w.o.Book.Amend(d.Account, []vms.Actor{d.Actor}, func([]vms.Event) []vms.Event { return []vms.Event{first} })
-	if err == nil {
+	return w.amend([]Device{d}, func([]vms.Event) (ended, begun []vms.Event) { return nil, []vms.Event{first} })
+}
+
+// amend has the book store what change makes of those events of devices of an account that go on:
+// those that end, and those that begin a span of the service's own. Who reads of one may ask at
+// once what is: it is known before.
+func (w *Watch) amend(devices []Device, change func(ongoing []vms.Event) (ended, begun []vms.Event)) error {
+	return w.o.Book.Amend(devices[0].Account, actors(devices), func(ongoing []vms.Event) ([]vms.Event, func()) {
+		ended, begun := change(ongoing)
+		before := map[Device]held{}
 		w.mu.Lock()
-		w.held[d] = hold(first)
-		w.mu.Unlock()
-	}
-	return err
+		defer w.mu.Unlock()
+		for _, ev := range begun {
+			d := deviceOf(ev)
+			if h, ok := w.held[d]; ok {
+				before[d] = h
+			}
+			w.held[d] = hold(ev)
+		}
+		return append(ended, begun...), func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, ev := range begun {
+				d := deviceOf(ev)
+				if delete(w.held, d); before[d].status != "" {
+					w.held[d] = before[d]
+				}
+			}
+		}
+	})
 }
 
 // lost writes that a bridge is away since it was last heard of.
@@ -52,20 +75,15 @@ func (w *Watch) lost(d Device) error {
 	for _, id := range on {
 		devices = append(devices, CameraOf(d.Account, id))
 	}
-	var dark []vms.Event
 	cut := 0
-	err := w.o.Book.Amend(d.Account, actors(devices), func(ongoing []vms.Event) []vms.Event {
-		var out []vms.Event
-		dark, out, cut = away(devices, ongoing, last)
-		return append(out, dark...)
+	err := w.amend(devices, func(ongoing []vms.Event) (ended, begun []vms.Event) {
+		begun, ended, cut = away(devices, ongoing, last)
+		return ended, begun
 	})
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
-	for _, ev := range dark {
-		w.held[deviceOf(ev)] = hold(ev)
-	}
 	b.away, b.back, b.statuses, b.fresh = true, time.Time{}, nil, false
 	if b.tunnels > 0 || b.last.After(last) { // it came back meanwhile
 		b.back = b.last
@@ -132,24 +150,14 @@ func (w *Watch) follow(d Device, h held, at time.Time, status, why string) (next
 		at = h.since.Add(time.Millisecond)
 	}
 	next = hold(begin(d, status, at, h.state, why))
-	err = w.o.Book.Amend(d.Account, []vms.Actor{d.Actor}, func([]vms.Event) []vms.Event {
+	return next, w.amend([]Device{d}, func([]vms.Event) (ended, begun []vms.Event) {
 		w.mu.Lock()
-		here := w.held[d].event.ID == h.event.ID
-		w.mu.Unlock()
-		if !here { // the bridge has told meanwhile
-			return nil
+		defer w.mu.Unlock()
+		if w.held[d].event.ID != h.event.ID { // the bridge has told meanwhile
+			return nil, nil
 		}
-		return []vms.Event{end(h.event, at), next.event}
+		return []vms.Event{end(h.event, at)}, []vms.Event{next.event}
 	})
-	if err != nil {
-		return next, err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.held[d].event.ID == h.event.ID {
-		w.held[d] = next
-	}
-	return next, nil
 }
 
 // settled gives the cameras of a bridge that is back the states that its registration tells, where

@@ -48,9 +48,9 @@ const (
 
 // Book keeps the events.
 type Book interface {
-	// Amend calls change with those events of the actors that go on, and stores what it returns.
-	// Nobody else stores events of these actors meanwhile.
-	Amend(account string, actors []vms.Actor, change func(ongoing []vms.Event) []vms.Event) error
+	// Amend calls change with those events of the actors that go on, and stores what it returns;
+	// where that fails, it calls undo. Nobody else stores events of these actors meanwhile.
+	Amend(account string, actors []vms.Actor, change func(ongoing []vms.Event) (store []vms.Event, undo func())) error
 	// Open are all events that go on.
 	Open() ([]vms.Event, error)
 	// Meta and SetMeta keep a small value.
