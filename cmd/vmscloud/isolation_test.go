@@ -228,7 +228,7 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"cameras/{id}/io/ports": {{"GET", "cameras/cam-a/io/ports", "", 404, 404}},
 		"devices/{id}/io/ports": {{"GET", "devices/cam-a/io/ports", "", 404, 404},
 			{"GET", "devices/bridge-a/io/ports", "", 404, 404}},
-		"users/self":                {{"GET", "users/self", "", 200, 200}},
+		"users/self":                {{"GET", "users/self", "", 200, 200}, {"PATCH", "users/self", `{"id":"` + person + `","firstName":"Eve"}`, 400, 403}},
 		"users/self/trustedClients": {{"GET", "users/self/trustedClients", "", 200, 200}},
 		// Ids are an account's own (TestTwoAccountsWithTheSameIDs), and nothing names another
 		// account.

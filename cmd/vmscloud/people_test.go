@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -73,6 +74,56 @@ func TestUsersAndAccountsAreListed(t *testing.T) {
 	require.NotNil(t, account.Security)
 	_, body = c.api(ru, "GET", "/api/v3.0/accounts/"+c.accounts["a"]+"?include=security", "")
 	require.NotContains(t, body, "security", "that is for who may edit the account")
+}
+
+// Users change their own name, language and time zone; the change is seen by all that reads it, and
+// in the trail. What signs them in or what they may do is refused, and of several things wrong each
+// is named.
+func TestUsersChangeThemselves(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	const self = "/api/v3.0/users/self"
+	token := c.bearer("asu@a.org")
+	code, body := c.api(token, "PATCH", self,
+		`{"firstName":"Zoë","lastName":"Ray","language":"ja","timeZone":{"timeZone":"Asia/Tokyo"}}`)
+	require.Equal(t, 204, code, body)
+	require.Empty(t, body)
+	var u vms.User
+	_, body = c.api(token, "GET", self+"?include=timeZone", "")
+	require.NoError(t, json.Unmarshal([]byte(body), &u))
+	require.Equal(t, []string{"Zoë", "Ray", "ja", "Asia/Tokyo", "asu@a.org"},
+		[]string{u.FirstName, u.LastName, u.Language, u.TimeZone.TimeZone, u.Email})
+	_, out, _ := c.as("asu@a.org", "GET", "/g/user", nil)
+	require.Equal(t, "Zoë", out["first_name"])
+	require.Equal(t, "Asia/Tokyo", out["timezone"])
+	harness.Until(t, "its event is made of the trail", func() bool {
+		_, body := c.api(token, "GET", "/api/v3.0/events?actor=user:"+u.ID+
+			"&startTimestamp__gte=2026-01-01T00:00:00Z&endTimestamp__lte=2099-01-01T00:00:00Z", "")
+		return strings.Contains(body, "vms.userUpdateEvent.v1")
+	})
+	for sent, want := range map[string]string{
+		`{}`:                           "Missing required arguments: firstName, lastName, language or timeZone",
+		`{"email":"x@a.org"}`:          "Unexpected argument: email",
+		`{"permissions":{}}`:           "Unexpected argument: permissions",
+		`{"firstName":""}`:             "firstName: must not be empty",
+		`{"firstName":null}`:           "firstName: must not be null",
+		`{"lastName":7}`:               "lastName",
+		`{"language":"zebra!"}`:        "language: must look like en-us",
+		`[]`:                           "Invalid JSON",
+		`{"timeZone":{"timeZone":""}}`: "timeZone: must be a timezone",
+		`{"firstName":"","timeZone":{"timeZone":"Moon/Base"}}`: "timeZone: must be a timezone",
+	} {
+		code, body := c.api(token, "PATCH", self, sent)
+		require.Equal(t, 400, code, "%s: %s", sent, body)
+		require.Contains(t, body, want, sent)
+	}
+	nobody := c.must("token", "create", "--kind", "bridge", "--account", c.accounts["a"], "--scope", "vms.all",
+		"--quiet")
+	code, body = c.api(nobody, "PATCH", self, `{"firstName":"Eve"}`)
+	require.Equal(t, 403, code, body)
+	require.Contains(t, body, "stands for no user")
+	_, after := c.api(token, "GET", self, "")
+	require.Contains(t, after, `"firstName":"Zoë"`, "what was refused changed nothing")
 }
 
 // What a site does not have is an empty list, and its cameras have image feeds.

@@ -72,6 +72,8 @@ var operations = withEmptyLists(map[string]operation{
 		answer: vms.PageOf[vms.Bridge]{}},
 	"GET bridges/{id}": {about: "One bridge", args: []string{"include"}, answer: vms.Bridge{}},
 	"GET users/self":   {about: "Whom the token stands for", args: []string{"include"}, answer: vms.User{}},
+	"PATCH users/self": {about: "Change one's own firstName, lastName, language or timeZone", body: vms.UserChange{},
+		code: http.StatusNoContent},
 	"GET users": {about: "The users of the account", args: paged(userArgs...),
 		answer: vms.PageOf[vms.User]{}},
 	"GET users/{id}": {about: "One user", args: []string{"include"}, answer: vms.User{}},

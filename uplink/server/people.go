@@ -24,6 +24,8 @@ type Directory interface {
 	TrustedClients(p identity.Principal) ([]vms.TrustedClient, error)
 	// AccountsOf are the accounts that a principal may read.
 	AccountsOf(p identity.Principal) ([]vms.Account, error)
+	// ChangeSelf changes the user whom a principal stands for, ok false if it stands for none.
+	ChangeSelf(p identity.Principal, change vms.UserChange) (problems []vms.Problem, ok bool, err error)
 }
 
 // userArgs choose among users.
@@ -170,6 +172,35 @@ func showUser(u *vms.User, include []string) {
 			drop()
 		}
 	}
+}
+
+// changeSelf is PATCH /users/self: what users say of themselves. What signs them in, and what they
+// may do, is changed by /g.
+func (s *Server) changeSelf(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
+	body, err := readJSON(c, maxBodyBytes)
+	if err != nil {
+		return err
+	}
+	change, problems := vms.ParseUserChange(body)
+	if e := vms.BadRequest(problems); e != nil {
+		return e
+	}
+	problems, ok, err := s.opts.Directory.ChangeSelf(c.principal, change)
+	if e := vms.BadRequest(problems); err == nil && e != nil {
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+			"This token stands for no user who could be changed; sign in as one")
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // listTrustedClients is GET /users/self/trustedClients.

@@ -228,7 +228,11 @@ func (s *Server) routes() {
 		s.route(v3+"bridges", methods{http.MethodGet: {s.listBridges, read}})
 		s.route(v3+"bridges/{id}", methods{http.MethodGet: {s.getBridge, read}})
 	}
-	s.route(v3+"users/self", methods{http.MethodGet: {s.getSelf, ""}})
+	self := methods{http.MethodGet: {s.getSelf, ""}}
+	if s.opts.Directory != nil {
+		self[http.MethodPatch] = handler{s.changeSelf, identity.ScopeAll}
+	}
+	s.route(v3+"users/self", self)
 	if s.opts.Directory != nil {
 		s.route(v3+"users", methods{http.MethodGet: {s.listUsers, read}})
 		s.route(v3+"users/{id}", methods{http.MethodGet: {s.getUser, read}})

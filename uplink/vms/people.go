@@ -1,5 +1,12 @@
 package vms
 
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
 // User is one record of the list of users, and what users/self answers. What is behind EmployeeID
 // is there only if it was asked for.
 type User struct {
@@ -25,6 +32,39 @@ type User struct {
 // TimeZone holds a name of the tz database.
 type TimeZone struct {
 	TimeZone string `json:"timeZone"`
+}
+
+// UserChange is the body of PATCH /users/self: what is nil stays as it is.
+type UserChange struct {
+	FirstName *string   `json:"firstName,omitempty"`
+	LastName  *string   `json:"lastName,omitempty"`
+	Language  *string   `json:"language,omitempty"`
+	TimeZone  *TimeZone `json:"timeZone,omitempty"`
+}
+
+// ParseUserChange reads the body of a change, and lists everything wrong with its form.
+func ParseUserChange(body []byte) (UserChange, []Problem) {
+	var c UserChange
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return c, []Problem{{"body", ReasonJSON, jsonTrouble(err)}}
+	}
+	into := map[string]any{"firstName": &c.FirstName, "lastName": &c.LastName, "language": &c.Language,
+		"timeZone": &c.TimeZone}
+	var out []Problem
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if into[name] == nil {
+			out = append(out, Problem{name, ReasonUnexpected, "cannot be changed here"})
+		} else if bytes.Equal(fields[name], []byte("null")) {
+			out = append(out, wrong(name, "must not be null"))
+		} else if err := json.Unmarshal(fields[name], into[name]); err != nil {
+			out = append(out, wrong(name, jsonTrouble(err)))
+		}
+	}
+	if len(fields) == 0 {
+		out = []Problem{{"firstName, lastName, language or timeZone", ReasonMissing, "is required"}}
+	}
+	return c, out
 }
 
 // LoginStatus is active, pending or blocked.

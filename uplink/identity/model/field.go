@@ -74,6 +74,16 @@ func (f Fields) Find(name string) (Field, bool) {
 	return f[i], true
 }
 
+// Check says what is wrong with the value of a field that is text, as half a sentence.
+func (f Fields) Check(name, value string) error {
+	row, ok := f.Find(name)
+	raw, err := json.Marshal(value)
+	if !ok || err != nil || row.check == nil {
+		return err
+	}
+	return row.check(raw)
+}
+
 // Change is a set of checked values for fields of a record. The zero value changes nothing.
 type Change struct {
 	table  Fields

@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
@@ -154,6 +156,48 @@ func (s *Store) Person(p identity.Principal, id string) (out vms.User, ok bool, 
 		return nil
 	})
 	return out, ok, err
+}
+
+// ChangeSelf changes the user whom a principal stands for, by the rules of the fields of /g/user,
+// and notes it in the trail; ok is false if the principal stands for none. With problems nothing is
+// changed.
+func (s *Store) ChangeSelf(p identity.Principal, change vms.UserChange) (problems []vms.Problem, ok bool, err error) {
+	type field struct {
+		wire, name string
+		value      *string
+	}
+	fields := []field{{"firstName", "first_name", change.FirstName}, {"lastName", "last_name", change.LastName},
+		{"language", "language", change.Language}, {"timeZone", "timezone", nil}}
+	if change.TimeZone != nil {
+		fields[3].value = &change.TimeZone.TimeZone
+	}
+	values := map[string]string{}
+	for _, f := range fields {
+		if f.value == nil {
+			continue
+		}
+		values[f.name] = *f.value
+		if err := model.UserFields.Check(f.name, *f.value); err != nil {
+			problems = append(problems, vms.Problem{Argument: f.wire, Reason: vms.ReasonValue, Text: err.Error()})
+		}
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return nil, false, err
+	}
+	err = s.Update(func(tx *Tx) error {
+		c, is, err := tx.caller(p)
+		if ok = is; err != nil || !ok || problems != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, &c.user); err != nil {
+			return err
+		}
+		return errors.Join(tx.PutUser(c.user), tx.Record(model.AuditEntry{AccountID: c.home.ID, By: c.user.ID,
+			ByName: c.user.Email, Action: model.AuditUpdate, Kind: model.KindUser, Target: c.user.ID,
+			Name: c.user.Email, Fields: slices.Sorted(maps.Keys(values))}))
+	})
+	return problems, ok, err
 }
 
 // TrustedClients are the devices at which the user whom a principal stands for signs in without a
