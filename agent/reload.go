@@ -83,7 +83,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	if err != nil {
 		return done, err
 	}
-	ways, err := a.outbound.Prepare(&run)
+	applySinks, err := a.outbound.Prepare(&run)
 	if err != nil {
 		return done, err
 	}
@@ -91,7 +91,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 		return done, err
 	}
 	a.settled(&run, local)
-	return done, ways.Apply(ctx)
+	return done, applySinks(ctx)
 }
 
 // rescheduled tells whether a camera has another schedule, which starts no camera anew.

@@ -6,8 +6,8 @@
 //
 //	o, err := outbound.Open(cfg, outbound.Options{Journal: j, Clock: c, Profile: p, Log: log})
 //	go o.Run(ctx) // opened before anything is put into the journal, it misses nothing
-//	change, err := o.Prepare(next) // of a changed configuration; nothing has changed yet
-//	err = change.Apply(ctx)
+//	apply, err := o.Prepare(next) // of a changed configuration; nothing has changed yet
+//	err = apply(ctx)
 //	list, service := o.Status(), o.Service()
 //
 // Queue is what waits and what was refused, as a person sees and changes it.
@@ -92,33 +92,23 @@ func Open(cfg *configs.Config, o Options) (*Outbound, error) {
 // costs the others nothing.
 func (o *Outbound) Run(ctx context.Context) error { return o.set.Run(ctx) }
 
-// Change is what a changed configuration makes of the sinks.
-type Change struct {
-	of      *Outbound
-	sinks   supervisor.Prepared[*sink]
-	cursors []string
-}
-
 // Prepare makes the sinks of a changed configuration that need to be new, while Run runs. Until
-// Apply the old ones go on.
-func (o *Outbound) Prepare(cfg *configs.Config) (c Change, err error) {
+// apply, which puts them in the places of the old ones and waits for their end, those go on.
+func (o *Outbound) Prepare(cfg *configs.Config) (apply func(context.Context) error, err error) {
 	tasks, cursors, err := o.tasks(cfg)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	sinks, err := o.set.Prepare(tasks)
-	return Change{o, sinks, cursors}, err
-}
-
-// Apply puts the new sinks in the places of the old ones, and waits for their end.
-func (c Change) Apply(ctx context.Context) error {
-	if _, err := c.sinks.Apply(ctx); err != nil {
-		return err
-	}
-	if _, err := c.of.o.Journal.Cursors(c.cursors...); err != nil { // those that nobody reads any more are forgotten
-		return fmt.Errorf("forget where sinks were that are gone: %w", err)
-	}
-	return nil
+	return func(ctx context.Context) error {
+		if _, err := sinks(ctx); err != nil {
+			return err
+		}
+		if _, err := o.o.Journal.Cursors(cursors...); err != nil { // those that nobody reads any more are forgotten
+			return fmt.Errorf("forget where sinks were that are gone: %w", err)
+		}
+		return nil
+	}, err
 }
 
 // Service is the link to the service, nil without one.

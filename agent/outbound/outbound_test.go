@@ -93,11 +93,11 @@ func run(t *testing.T, o *Outbound) (stop func()) {
 
 func apply(t *testing.T, o *Outbound, cfg *configs.Config) {
 	t.Helper()
-	change, err := o.Prepare(cfg)
+	apply, err := o.Prepare(cfg)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	require.NoError(t, change.Apply(ctx))
+	require.NoError(t, apply(ctx))
 }
 
 // settle waits until the sinks have noted what they handed over. What is under way when a sink is

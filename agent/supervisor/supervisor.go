@@ -106,27 +106,21 @@ func (s *Supervisor[W]) Run(ctx context.Context) error {
 // was goes on untouched. If a worker cannot be made, nothing is changed. Apply blocks until the
 // workers that had to stop have stopped.
 func (s *Supervisor[W]) Apply(ctx context.Context, tasks []Task[W]) (Change, error) {
-	p, err := s.Prepare(tasks)
+	apply, err := s.Prepare(tasks)
 	if err != nil {
 		return Change{}, err
 	}
-	return p.Apply(ctx)
+	return apply(ctx)
 }
 
-// Prepared is a change that can still be left undone.
-type Prepared[W Worker] struct {
-	of    *Supervisor[W]
-	order order[W]
-}
-
-// Prepare makes the workers of changed tasks that need new ones. They do not run yet.
-func (s *Supervisor[W]) Prepare(tasks []Task[W]) (Prepared[W], error) {
+// Prepare makes the workers of changed tasks that need new ones. They do not run yet: apply is
+// Apply of them, which may be left undone. No other change may come between.
+func (s *Supervisor[W]) Prepare(tasks []Task[W]) (apply func(context.Context) (Change, error), err error) {
 	places, change, err := s.plan(s.now(), tasks)
-	return Prepared[W]{s, order[W]{places: places, fresh: true, change: change}}, err
+	return func(ctx context.Context) (Change, error) {
+		return s.order(ctx, order[W]{places: places, fresh: true, change: change})
+	}, err
 }
-
-// Apply is Supervisor.Apply of what was prepared. No other change may have come between.
-func (p Prepared[W]) Apply(ctx context.Context) (Change, error) { return p.of.order(ctx, p.order) }
 
 // Ping waits until the goroutine of Run answers, which shows that it is not stuck.
 func (s *Supervisor[W]) Ping(ctx context.Context) error {
