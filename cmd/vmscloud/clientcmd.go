@@ -10,12 +10,6 @@ import (
 	"vmsbridge/uplink/identity/oauth"
 )
 
-type clientCmd struct {
-	Create clientCreateCmd `cmd:"" help:"Make a client and print its id and secret. The secret cannot be shown again."`
-	List   clientListCmd   `cmd:"" help:"List clients, without their secrets."`
-	Delete clientDeleteCmd `cmd:"" help:"End a client, with all tokens that it got."`
-}
-
 type clientCreateCmd struct {
 	storeFlag
 	Name     string   `arg:"" help:"What people are told when they are asked for their consent."`
@@ -67,33 +61,32 @@ type clientListCmd struct {
 	jsonFlag
 }
 
-// clientShown is a client in a list: all but its secret.
-type clientShown struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Account   string    `json:"account"`
-	Redirects []string  `json:"redirects,omitempty"`
-	Scopes    []string  `json:"scopes,omitempty"` // none: all
-	Public    bool      `json:"public,omitempty"`
-	Created   time.Time `json:"created"`
-	State     string    `json:"state"`
-}
-
 func (c clientListCmd) Run() error {
+	// A client in a list is all but its secret.
+	type shown struct {
+		ID        string    `json:"id"`
+		Name      string    `json:"name"`
+		Account   string    `json:"account"`
+		Redirects []string  `json:"redirects,omitempty"`
+		Scopes    []string  `json:"scopes,omitempty"` // none: all
+		Public    bool      `json:"public,omitempty"`
+		Created   time.Time `json:"created"`
+		State     string    `json:"state"`
+	}
 	return c.admin(func(ask asker) error {
 		a, err := ask(adminRequest{Do: "tokens"})
 		if err != nil {
 			return err
 		}
-		var list []clientShown
+		var list []shown
 		for _, t := range a.Tokens {
 			if oauth.IsClient(t) {
-				list = append(list, clientShown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created,
+				list = append(list, shown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created,
 					t.State(time.Now())})
 			}
 		}
 		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, REDIRECTS, SCOPES, CREATED, STATE", list,
-			func(x clientShown) []string {
+			func(x shown) []string {
 				return []string{x.ID, printable(x.Name), x.Account, printable(strings.Join(x.Redirects, ",")),
 					orAll(x.Scopes),
 					x.Created.Format(time.DateTime), x.State}

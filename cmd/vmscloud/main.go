@@ -27,12 +27,25 @@ import (
 )
 
 type commands struct {
-	Init    initCmd    `cmd:"" help:"Make the data folder with an account and its first user."`
-	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
-	Client  clientCmd  `cmd:"" help:"Make, list and delete the programs that people may sign in to (OAuth 2.0)."`
-	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
-	Bridge  bridgeCmd  `cmd:"" help:"List bridges, and free one whose credential was lost."`
-	Camera  cameraCmd  `cmd:"" help:"Free a camera of the bridge that has it."`
+	Init  initCmd `cmd:"" help:"Make the data folder with an account and its first user."`
+	Token struct {
+		Create tokenCreateCmd `cmd:"" help:"Make a token and print it. It cannot be shown again."`
+		List   tokenListCmd   `cmd:"" help:"List tokens, without the tokens themselves."`
+		Revoke tokenRevokeCmd `cmd:"" help:"End a token at once."`
+	} `cmd:"" help:"Make, list and revoke tokens."`
+	Client struct {
+		Create clientCreateCmd `cmd:"" help:"Make a client and print its id and secret. The secret cannot be shown again."`
+		List   clientListCmd   `cmd:"" help:"List clients, without their secrets."`
+		Delete clientDeleteCmd `cmd:"" help:"End a client, with all tokens that it got."`
+	} `cmd:"" help:"Make, list and delete the programs that people may sign in to (OAuth 2.0)."`
+	User   userCmd `cmd:"" help:"What support does with users: links, locks."`
+	Bridge struct {
+		List    bridgeListCmd `cmd:"" help:"List the bridges, and with which credential each is registered."`
+		Release releaseCmd    `cmd:"" help:"Let the next credential of its account that registers a bridge have it."`
+	} `cmd:"" help:"List bridges, and free one whose credential was lost."`
+	Camera struct {
+		Release releaseCmd `cmd:"" help:"Let the next other bridge of its account that registers a camera have it, as when a box is swapped."`
+	} `cmd:"" help:"Free a camera of the bridge that has it."`
 	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
 	Fsck    fsckCmd    `cmd:"" help:"Check the files of a stopped service, and repair them."`
 	Backup  backupCmd  `cmd:"" help:"Write everything into one file, while the service runs."`
@@ -42,6 +55,13 @@ type commands struct {
 	cli.Commands
 
 	Package packageCmd `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
+}
+
+// AfterApply tells the commands that differ in what they are about only which they are.
+func (c *commands) AfterApply() error {
+	c.Bridge.Release.what, c.Bridge.Release.next = "bridge", "credential of its account that registers it"
+	c.Camera.Release.what, c.Camera.Release.next = "camera", "other bridge of its account that registers it"
+	return nil
 }
 
 const description = `The service side: takes events of bridges, lists them, hands out recorded images.

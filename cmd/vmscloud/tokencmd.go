@@ -14,12 +14,6 @@ import (
 	"vmsbridge/uplink/identity/oauth"
 )
 
-type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make a token and print it. It cannot be shown again."`
-	List   tokenListCmd   `cmd:"" help:"List tokens, without the tokens themselves."`
-	Revoke tokenRevokeCmd `cmd:"" help:"End a token at once."`
-}
-
 type tokenCreateCmd struct {
 	storeFlag
 	Kind    string        `help:"What will hold it: bridge or user; or key for an API key, which --require-api-key asks for and which opens nothing by itself." enum:"bridge,user,key" required:""`
