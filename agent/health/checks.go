@@ -2,15 +2,6 @@ package health
 
 import "slices"
 
-// check is one row of the table: what can be wrong, when it is, and what a person is told.
-type check struct {
-	kind   Kind
-	public string // for those without a token; "" says the text
-	remedy string // what to do
-	// holds returns a finding for each thing that is wrong.
-	holds func(*Report) []finding
-}
-
 // Remedies that several rows name.
 const (
 	lookAtDamage  = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
@@ -18,10 +9,16 @@ const (
 		"preview_url"
 )
 
-// checks is the table of all that can be wrong with a bridge, the worst first: what loses events,
-// then what keeps them from the service, then single cameras, then the rest. Status, page, metrics
-// and support bundle show what it finds.
-var checks = []check{
+// checks is the table of all that can be wrong with a bridge, when it is, and what a person is
+// told, the worst first: what loses events, then what keeps them from the service, then single
+// cameras, then the rest. Status, page, metrics and support bundle show what it finds.
+var checks = []struct {
+	kind   Kind
+	public string // for those without a token; "" says the text
+	remedy string // what to do
+	// holds returns a finding for each thing that is wrong.
+	holds func(*Report) []finding
+}{
 	{NotRunning, "", "", notRunning},
 	{Journal, "", "", journalRefuses},
 	{Disk, "the disk that holds bridge.data is almost full",

@@ -2,7 +2,6 @@ package stills
 
 import (
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -21,13 +20,6 @@ func (d Damage) String() string {
 
 // tellEvery bounds how often damage is told of: a disk that dies finds some with every question.
 const tellEvery = time.Hour
-
-// told is the damage that OnDamage knows.
-type told struct {
-	mu                        sync.Mutex
-	stills, segments, indexes uint64
-	until                     time.Duration // uptime before which nothing is told; 0: nothing was
-}
 
 // tell tells of damage that came since the last time. An index alone is none.
 func (r *Ring) tell() {

@@ -2,7 +2,6 @@ package stills
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"vmsbridge/storage/stills/segment"
@@ -34,12 +33,6 @@ func (r *Ring) setEra(era uint32) {
 			r.retire(l)
 		}
 	}
-}
-
-// shifts are by how much eras were wrong. The zero value knows none.
-type shifts struct {
-	mu sync.Mutex // guards of
-	of map[uint32]time.Duration
 }
 
 // Announce says by how much an era was wrong, before Settle puts it right. It waits for nothing.

@@ -80,17 +80,15 @@ func (r *Ring) Flush() error {
 	return nil
 }
 
-// job is a flush of a segment.
-type job struct {
-	seg *member
-	segment.Flushing
-}
-
 // flush makes what was appended durable; with full, only that of full segments.
 func (r *Ring) flush(full bool) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
 	r.appendMu.Lock()
+	type job struct {
+		seg *member
+		segment.Flushing
+	}
 	var work []job
 	for _, m := range r.pending {
 		work = append(work, job{m, m.writer.BeginFlush()})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/storage/stills/segment"
@@ -35,17 +36,24 @@ type Ring struct {
 	share    accounts
 	steady   steady
 	era      uint32 // of the segments that are begun; 0: the clock is true
-	shifts   shifts // by which eras were wrong, as far as it is known; it has a lock of its own
-	names    names
-	closed   bool
+	shifts   struct {
+		mu sync.Mutex // guards of
+		of map[uint32]time.Duration
+	} // by which eras were wrong, as far as it is known
+	names  names
+	closed bool
 
-	index   *index           // it has a lock of its own, taken after appendMu
-	files   *segment.Handles // those read last
-	clock   Clock
-	wear    wearMeter
-	stats   counters
-	sizes   sizes // written under appendMu
-	told    told
+	index *index           // it has a lock of its own, taken after appendMu
+	files *segment.Handles // those read last
+	clock Clock
+	wear  wearMeter
+	stats counters
+	sizes struct{ segments, bytes, loud atomic.Int64 } // sums of the segments, written under appendMu
+	told  struct {
+		mu                        sync.Mutex
+		stills, segments, indexes uint64
+		until                     time.Duration // uptime before which nothing is told; 0: nothing was
+	} // the damage that OnDamage knows
 	flushMu sync.Mutex    // one flush at a time
 	wake    chan struct{} // of the flusher, before its time; one place, for one call is enough
 	stop    chan struct{}

@@ -45,9 +45,6 @@ type counters struct {
 	readErrors, flushes, flushErrors, expired atomic.Uint64
 }
 
-// sizes are the sums of the segments, for those who must not wait for a write.
-type sizes struct{ segments, bytes, loud atomic.Int64 }
-
 // summed keeps the sums, after a segment came or went. appendMu is held.
 func (r *Ring) summed() {
 	var loud int64

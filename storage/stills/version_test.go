@@ -28,7 +28,7 @@ func TestNewerVersion(t *testing.T) {
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)
 	_, err = Open(dir, small)
-	var newer *VersionError
+	var newer *segment.VersionError
 	require.ErrorAs(t, err, &newer)
 	require.ErrorContains(t, err, name+" has version 4 of the format, and this program knows 2 to 3")
 	_, err = Check(dir)

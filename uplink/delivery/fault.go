@@ -122,9 +122,7 @@ func (g *gate) hurry() {
 
 // blame finds the events for which the sink seems to be away though it takes others: by id, how
 // often each has stopped everything.
-type blame map[string]*charge
-
-type charge struct {
+type blame map[string]struct {
 	times  int
 	before uint64 // what was taken when it failed first
 }
@@ -137,15 +135,15 @@ const (
 // again notes that an event failed as if the sink were away. It is true if that is rather the
 // event's fault.
 func (b blame) again(id string, taken uint64) bool {
-	c := b[id]
-	if c == nil {
+	c, known := b[id]
+	if !known {
 		if len(b) >= maxCharged {
 			clear(b)
 		}
-		c = &charge{before: taken}
-		b[id] = c
+		c.before = taken
 	}
 	c.times++
+	b[id] = c
 	return c.times >= blameAfter && taken > c.before
 }
 
