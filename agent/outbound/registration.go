@@ -71,12 +71,12 @@ func (l *Service) hear() {
 // is a refusal.
 func (l *Service) introduce(ctx context.Context) error {
 	err := l.register(ctx)
-	var other *client.TransientError
+	var other *vms.TransientError
 	portal := errors.As(err, &other) && other.Code/100 == 2
 	if err == nil || portal || l.registers.Load() || !noRegistration(err) {
 		return err
 	}
-	return &client.RefusedError{Code: http.StatusNotFound, Reason: vms.ReasonEndpoint,
+	return &vms.RefusedError{Code: http.StatusNotFound, Reason: vms.ReasonEndpoint,
 		Message: "the service takes no registration: " + err.Error()}
 }
 
@@ -157,14 +157,14 @@ func (l *Service) goodbye(ctx context.Context) error {
 // same; then the service is told of the bridge a minute later, or as it asks for it, by not knowing
 // a camera.
 func noRegistration(err error) bool {
-	if refused := (*client.RefusedError)(nil); errors.As(err, &refused) {
+	if refused := (*vms.RefusedError)(nil); errors.As(err, &refused) {
 		return client.Unsupported(err) || refused.Reason == "" || refused.Code == http.StatusNotFound ||
 			refused.Code == http.StatusMethodNotAllowed
 	}
-	if forbidden := (*client.ForbiddenError)(nil); errors.As(err, &forbidden) {
+	if forbidden := (*vms.ForbiddenError)(nil); errors.As(err, &forbidden) {
 		return forbidden.Reason == ""
 	}
-	if other := (*client.TransientError)(nil); errors.As(err, &other) {
+	if other := (*vms.TransientError)(nil); errors.As(err, &other) {
 		return other.Code/100 == 2 || other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed ||
 			other.Code == http.StatusNotImplemented
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
@@ -26,13 +25,13 @@ func (l *Service) Problem() string {
 	if problem := l.signIn(); problem != "" {
 		return problem
 	}
-	if unauthorized := (*client.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
+	if unauthorized := (*vms.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
 		return l.refused()
 	}
-	if no := (*client.RefusedError)(nil); errors.As(trouble, &no) {
+	if no := (*vms.RefusedError)(nil); errors.As(trouble, &no) {
 		return "the service refuses the bridge: " + no.Message
 	}
-	if no := (*client.ForbiddenError)(nil); errors.As(trouble, &no) && no.Reason == vms.ReasonLimit {
+	if no := (*vms.ForbiddenError)(nil); errors.As(trouble, &no) && no.Reason == vms.ReasonLimit {
 		return "the service refuses the bridge: " + no.Message
 	}
 	if trouble != nil {
@@ -58,7 +57,7 @@ func (l *Service) Problem() string {
 
 // signIn says what is wrong with the bridge's sign-in at the service, "" for nothing.
 func (l *Service) signIn() string {
-	var unauthorized *client.UnauthorizedError
+	var unauthorized *vms.UnauthorizedError
 	if l.source != nil && errors.As(l.source.Trouble(), &unauthorized) {
 		return unauthorized.Error()
 	}

@@ -63,7 +63,7 @@ func (c *eventsCommand) Run(ctx context.Context, s streams) error {
 		return nil
 	}
 	for ev, err := range cl.AllEvents(ctx, q) {
-		if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Code == 404 {
+		if refused, ok := errors.AsType[*vms.RefusedError](err); ok && refused.Code == 404 {
 			if err := knownCameras(ctx, cl, c.Camera...); err != nil {
 				return err
 			}

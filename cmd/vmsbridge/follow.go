@@ -36,7 +36,7 @@ func (c *eventsCommand) follow(ctx context.Context, cl *client.Client, q vms.Que
 	away := false
 	for {
 		err := f.poll(ctx, cl, q, p)
-		var transient *client.TransientError
+		var transient *vms.TransientError
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -46,7 +46,7 @@ func (c *eventsCommand) follow(ctx context.Context, cl *client.Client, q vms.Que
 			}
 			away = true
 		case err != nil:
-			if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Code == 404 {
+			if refused, ok := errors.AsType[*vms.RefusedError](err); ok && refused.Code == 404 {
 				err = cmp.Or(knownCameras(ctx, cl, c.Camera...), err)
 			}
 			return hinted("follow events", err)

@@ -10,7 +10,6 @@ import (
 
 	"vmsbridge/cmd/cli"
 	"vmsbridge/storage/vfs"
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -47,7 +46,7 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	}
 	defer cl.Close()
 	jpeg, at, err := cl.Image(ctx, c.Camera, c.Type, op, t)
-	if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Code == 404 {
+	if refused, ok := errors.AsType[*vms.RefusedError](err); ok && refused.Code == 404 {
 		if err := knownCameras(ctx, cl, c.Camera); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
 )
 
 // TestBackupAndRestore of a running service: what was in it comes back under the same ids, in an
@@ -23,7 +23,7 @@ func TestBackupAndRestore(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, bridge)
 	require.NoError(t,
-		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+		c.Register(t.Context(), vms.Registration{ID: "b", Cameras: []vms.RegisteredCamera{{ID: "cam"}}}))
 	for n := range 20 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam", n)))
 	}
@@ -95,7 +95,7 @@ func TestFsckOfTheService(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, bridge)
 	require.NoError(t,
-		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+		c.Register(t.Context(), vms.Registration{ID: "b", Cameras: []vms.RegisteredCamera{{ID: "cam"}}}))
 	for n := range 20 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam", n)))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/cmd/vmscloud/registry"
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -52,7 +51,7 @@ func TestEventsOfDevices(t *testing.T) {
 			50*time.Millisecond, "%s: %v", actor, &got)
 		require.Equal(t, want, got, actor)
 	}
-	register := func(name, bridge string, more ...client.RegisteredCamera) {
+	register := func(name, bridge string, more ...vms.RegisteredCamera) {
 		t.Helper()
 		reg := registration("a")
 		reg.Name, reg.Cameras[0].Name = bridge, name
@@ -61,7 +60,7 @@ func TestEventsOfDevices(t *testing.T) {
 	}
 	is("camera:cam-a", "Creation Gate of a")
 	is("bridge:bridge-a", "Creation Bridge a")
-	yard := client.RegisteredCamera{ID: "yard", Name: "Yard"}
+	yard := vms.RegisteredCamera{ID: "yard", Name: "Yard"}
 	register("Gate of a", "Bridge a", yard)
 	register("Gate of a", "Bridge a", yard)
 	is("camera:yard", "Creation Yard")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -43,7 +42,7 @@ func TestCamerasAreChosenAndDescribed(t *testing.T) {
 	c := newCloud(t)
 	bridge := clientOf(t, c.p.base, c.bridges["a"])
 	reg := registration("a")
-	reg.Cameras = []client.RegisteredCamera{{ID: "cam-a", Name: "Gate of a", ConnectionStatus: "online"},
+	reg.Cameras = []vms.RegisteredCamera{{ID: "cam-a", Name: "Gate of a", ConnectionStatus: "online"},
 		{ID: "yard", Name: "Yard", ConnectionStatus: "deviceOffline"},
 		{ID: "cellar", Name: "Cellar door", ConnectionStatus: "off"},
 		{ID: "roof", Name: "éclair Roof", ConnectionStatus: "online"}}

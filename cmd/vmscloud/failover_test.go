@@ -252,7 +252,7 @@ func (f *fleet) bridge(ctx context.Context, running *sync.WaitGroup, bridge, cam
 		})})
 	require.NoError(f.t, err)
 	c := clientOf(f.t, f.base, token)
-	reg := client.Registration{ID: bridge, ImageToken: "im4ge", Cameras: []client.RegisteredCamera{{ID: cam}}}
+	reg := vms.Registration{ID: bridge, ImageToken: "im4ge", Cameras: []vms.RegisteredCamera{{ID: cam}}}
 	f.until("a bridge registers", func() bool { return c.Register(ctx, reg) == nil })
 	running.Go(func() { _ = d.Run(ctx) })
 	running.Go(func() {
@@ -260,7 +260,7 @@ func (f *fleet) bridge(ctx context.Context, running *sync.WaitGroup, bridge, cam
 			ev := motion(f.account, cam, n)
 			for ctx.Err() == nil {
 				err := c.Report(ctx, ev)
-				var refused *client.RefusedError
+				var refused *vms.RefusedError
 				if errors.As(err, &refused) {
 					f.note("%s was refused for good: %v", ev.ID, err)
 				}

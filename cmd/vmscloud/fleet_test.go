@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -33,11 +32,11 @@ import (
 // fleetCameras is how many each bridge of a fleet has.
 const fleetCameras = 10
 
-func fleetBridge(n int, status string) client.Registration {
-	reg := client.Registration{ID: fmt.Sprintf("bridge-%04d", n), Name: "A bridge", ImageToken: "im4ge-t0ken",
-		Cameras: []client.RegisteredCamera{}}
+func fleetBridge(n int, status string) vms.Registration {
+	reg := vms.Registration{ID: fmt.Sprintf("bridge-%04d", n), Name: "A bridge", ImageToken: "im4ge-t0ken",
+		Cameras: []vms.RegisteredCamera{}}
 	for i := range fleetCameras {
-		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprintf("camera-%04d-%d", n, i),
+		reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: fmt.Sprintf("camera-%04d-%d", n, i),
 			Name: "A camera", ConnectionStatus: status})
 	}
 	return reg

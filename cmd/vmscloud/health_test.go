@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
 )
 
 func look(t *testing.T, url string) (int, string) {
@@ -36,7 +36,7 @@ func TestTheDataFolderGoes(t *testing.T) {
 	require.Equal(t, "ok\n", body)
 	c := clientOf(t, p.base, token)
 	require.NoError(t,
-		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+		c.Register(t.Context(), vms.Registration{ID: "b", Cameras: []vms.RegisteredCamera{{ID: "cam"}}}))
 	post := func(n int) error { return c.Report(t.Context(), motion(account, "cam", n)) }
 	require.NoError(t, post(1))
 	require.NoError(t, os.Rename(data, data+"-moved"))

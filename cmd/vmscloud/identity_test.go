@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/identitytest"
+	"vmsbridge/uplink/vms"
 )
 
 // ask sends a JSON body, with a session's cookie unless that is "", and returns the status and the
@@ -87,8 +87,8 @@ func TestFromInitToSignIn(t *testing.T) {
 	bridge := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
 	require.NoError(t,
 		clientOf(t, p.base, bridge).Register(t.Context(),
-			client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://192.0.2.7:8480",
-				Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "Door", ConnectionStatus: "online"}}}))
+			vms.Registration{ID: "bridge-1", Name: "Gate", Address: "http://192.0.2.7:8480",
+				Cameras: []vms.RegisteredCamera{{ID: "cam-1", Name: "Door", ConnectionStatus: "online"}}}))
 	r, err := http.NewRequest("GET", p.base+"/g/device/list?A="+key, nil)
 	require.NoError(t, err)
 	res, err = http.DefaultClient.Do(r)

@@ -157,7 +157,7 @@ func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br regis
 	if tunnelled != nil {
 		err = try(tunnelled, inTunnel)
 	}
-	dead := (*client.TransientError)(nil)
+	dead := (*vms.TransientError)(nil)
 	if tunnelled == nil || errors.As(err, &dead) && dead.Code == 0 && br.Address != "" && ctx.Err() == nil {
 		err = try(b.http, br.Address)
 	}
@@ -167,9 +167,9 @@ func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br regis
 // refusal passes a bridge's 404 on. One that is not about images means that the address is not that
 // of a bridge.
 func refusal(err error, camera string) error {
-	var refused *client.RefusedError
-	var unauthorized *client.UnauthorizedError
-	var transient *client.TransientError
+	var refused *vms.RefusedError
+	var unauthorized *vms.UnauthorizedError
+	var transient *vms.TransientError
 	switch {
 	case errors.As(err, &refused) && refused.Code == http.StatusNotFound && refused.Reason != vms.ReasonEndpoint:
 		message := []rune(printable(refused.Message))

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/postgres/postgrestest"
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/vms"
 )
@@ -93,9 +92,9 @@ func (c *cloud) start(args ...string) {
 	c.p = startProcess(c.t, c.data, append(c.place("--listen", "127.0.0.1:0"), args...)...)
 }
 
-func registration(name string) client.Registration {
-	return client.Registration{ID: "bridge-" + name, Name: "Bridge " + name, ImageToken: "im4ge-t0ken",
-		Cameras: []client.RegisteredCamera{{ID: "cam-" + name, Name: "Gate of " + name}}}
+func registration(name string) vms.Registration {
+	return vms.Registration{ID: "bridge-" + name, Name: "Bridge " + name, ImageToken: "im4ge-t0ken",
+		Cameras: []vms.RegisteredCamera{{ID: "cam-" + name, Name: "Gate of " + name}}}
 }
 
 // begin gives a user the password of the bed and signs in.
@@ -389,7 +388,7 @@ func TestADeletedAccountTakesEverythingAlong(t *testing.T) {
 	}
 	b := clientOf(t, c.p.base, c.bridges["b"])
 	reg := registration("b")
-	reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: "cam-a", Name: "Gate"})
+	reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: "cam-a", Name: "Gate"})
 	require.Eventually(t, func() bool { return b.Register(t.Context(), reg) == nil }, time.Minute, 20*time.Millisecond,
 		"the camera moves")
 	page, err := clientOf(t, c.p.base, c.bearer("asu@b.org")).Events(t.Context(), ofCamera("cam-a"), "")

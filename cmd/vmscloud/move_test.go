@@ -18,7 +18,6 @@ import (
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/postgres/postgrestest"
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -33,8 +32,8 @@ func filled(t *testing.T, n int) (data, bridge, user string) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, bridge)
 	require.NoError(t,
-		c.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge",
-			Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+		c.Register(t.Context(), vms.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge",
+			Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	goesOn := motion(account, "cam-1", -10)
 	require.NoError(t, c.Report(t.Context(), goesOn))
 	require.Zero(t, p.stop())
@@ -68,7 +67,7 @@ func serves(t *testing.T, n int, bridge, user string, args ...string) {
 	require.Len(t, cams.Results, 1)
 	require.NoError(t,
 		clientOf(t, p.base, bridge).Register(t.Context(),
-			client.Registration{ID: "bridge-1", Name: "Gate", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+			vms.Registration{ID: "bridge-1", Name: "Gate", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	require.Zero(t, p.stop())
 }
 

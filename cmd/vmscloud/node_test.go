@@ -280,8 +280,8 @@ func TestNodes(t *testing.T) {
 	})
 
 	// The tunnel of a bridge at one node is the way for questions at another.
-	require.NoError(t, clientOf(t, b.base, token).Register(t.Context(), client.Registration{ID: "bridge-1",
-		Name: "Gate", ImageToken: "im4ge", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}))
+	require.NoError(t, clientOf(t, b.base, token).Register(t.Context(), vms.Registration{ID: "bridge-1",
+		Name: "Gate", ImageToken: "im4ge", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}))
 	stopTunnel := dialTunnel(t, c.base, token)
 	defer stopTunnel()
 	image := vms.PathImage + "?deviceId=cam-1&type=preview&timestamp__lt=" +

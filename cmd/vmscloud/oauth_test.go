@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
 )
 
 // form posts a form as a client of OAuth does, with its credentials in the header.
@@ -66,7 +66,7 @@ func TestOAuthOpensTheAPI(t *testing.T) {
 	cameras, err := api.Cameras(t.Context(), "")
 	require.NoError(t, err)
 	require.Empty(t, cameras.Results)
-	err = api.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://192.0.2.7:8480"})
+	err = api.Register(t.Context(), vms.Registration{ID: "bridge-1", Name: "Gate", Address: "http://192.0.2.7:8480"})
 	require.Error(t, err, "the scope is to read only")
 
 	p.kill()

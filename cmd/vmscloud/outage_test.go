@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/identitytest"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
@@ -44,7 +43,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 	reg := registration("a")
 	for i := range 15 {
 		reg.Cameras = append(reg.Cameras,
-			client.RegisteredCamera{ID: fmt.Sprintf("cam-a-%d", i), Name: fmt.Sprintf("Yard %d", i)})
+			vms.RegisteredCamera{ID: fmt.Sprintf("cam-a-%d", i), Name: fmt.Sprintf("Yard %d", i)})
 	}
 	for i := range reg.Cameras {
 		reg.Cameras[i].ConnectionStatus = vms.StatusOnline

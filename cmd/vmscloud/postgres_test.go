@@ -63,8 +63,8 @@ func TestServiceInPostgreSQL(t *testing.T) {
 	require.Contains(t, stderr, "pg_dump")
 
 	c := clientOf(t, p.base, token)
-	reg := client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge",
-		Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}
+	reg := vms.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge",
+		Cameras: []vms.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}}}
 	require.NoError(t, c.Register(t.Context(), reg))
 	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
 	stopTunnel := dialTunnel(t, p.base, token)
@@ -90,7 +90,7 @@ func TestServiceInPostgreSQL(t *testing.T) {
 			for n := 0; ctx.Err() == nil; n++ {
 				ev := motion(account, cam, n)
 				err := c.Report(ctx, ev)
-				var final *client.RefusedError
+				var final *vms.RefusedError
 				if errors.As(err, &final) {
 					t.Errorf("refused for good: %v", err)
 				}

@@ -215,12 +215,12 @@ func TestFromInitToEvents(t *testing.T) {
 
 	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--public-url", "https://vms.example/")
 	b, u := clientOf(t, p.base, bridge), clientOf(t, p.base, user)
-	var refused *client.RefusedError
+	var refused *vms.RefusedError
 	require.ErrorAs(t, b.Report(t.Context(), motion(account, "cam-1", 0)), &refused, "the camera is not registered yet")
 	require.True(t, refused.UnknownActor())
 	require.NoError(t,
-		b.Register(t.Context(), client.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge-t0ken",
-			Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "Gate\x1b[31m camera"}}}))
+		b.Register(t.Context(), vms.Registration{ID: "bridge-1", Name: "Gate", ImageToken: "im4ge-t0ken",
+			Cameras: []vms.RegisteredCamera{{ID: "cam-1", Name: "Gate\x1b[31m camera"}}}))
 	ev := motion(account, "cam-1", 0)
 	require.NoError(t, b.Report(t.Context(), ev))
 	require.NoError(t, b.Report(t.Context(), ev), "again, as after a lost answer")
@@ -271,7 +271,7 @@ func TestFromInitToEvents(t *testing.T) {
 		}
 	}
 	must(t, "token", "revoke", "--data", data, id)
-	var unauthorized *client.UnauthorizedError
+	var unauthorized *vms.UnauthorizedError
 	_, err = clientOf(t, p.base, other).User(t.Context())
 	require.ErrorAs(t, err, &unauthorized)
 	_, errs, code := vmscloud(t, "token", "revoke", "--data", data, "nobody")
@@ -313,7 +313,7 @@ func TestABridgeIsReleased(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	as := func(token string) error {
 		return clientOf(t, p.base, token).Register(t.Context(),
-			client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{}})
+			vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{}})
 	}
 	require.NoError(t, as(first))
 	require.ErrorContains(t, as(second), `"first"`)
@@ -338,7 +338,7 @@ func TestKillAndRestart(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	address := strings.TrimPrefix(p.base, "http://")
 	c := clientOf(t, p.base, token)
-	reg := client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"},
+	reg := vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"},
 		{ID: "cam-3"}, {ID: "cam-4"}}}
 	require.NoError(t, c.Register(t.Context(), reg))
 	firstPage, err := c.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}},
@@ -403,7 +403,7 @@ func TestReaderOfEventsLeaves(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, token)
 	require.NoError(t,
-		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+		c.Register(t.Context(), vms.Registration{ID: "b", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	require.NoError(t, p.stdout.Close())
 	for n := range 5 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam-1", n)))
@@ -421,7 +421,7 @@ func TestPageTokensOutliveARestart(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	c := clientOf(t, p.base, token)
 	require.NoError(t,
-		c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+		c.Register(t.Context(), vms.Registration{ID: "b", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	for n := range 3 {
 		require.NoError(t, c.Report(t.Context(), motion(account, "cam-1", n)))
 	}

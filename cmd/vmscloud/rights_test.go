@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -32,7 +31,7 @@ func TestWhoMayDoWhatAtACamera(t *testing.T) {
 	second := must(t, "token", "create", "--data", c.data, "--kind", "bridge", "--account", account, "--quiet")
 	require.NoError(t,
 		clientOf(t, c.p.base, second).Register(t.Context(),
-			client.Registration{ID: "bridge-a2", Cameras: []client.RegisteredCamera{{ID: "cam-a2", Name: "Yard"}}}))
+			vms.Registration{ID: "bridge-a2", Cameras: []vms.RegisteredCamera{{ID: "cam-a2", Name: "Yard"}}}))
 	token := func(more ...string) string {
 		return must(t, append([]string{"token", "create", "--data", c.data, "--account", account, "--quiet", "--kind"},
 			more...)...)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -29,9 +28,9 @@ func TestCostOfStreams(t *testing.T) {
 	}
 	c := newCloud(t)
 	const bridges = 200
-	reg := client.Registration{ID: "bridge-a", Cameras: []client.RegisteredCamera{{ID: "cam-a"}}}
+	reg := vms.Registration{ID: "bridge-a", Cameras: []vms.RegisteredCamera{{ID: "cam-a"}}}
 	for i := range bridges {
-		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprint("cam-", i)})
+		reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: fmt.Sprint("cam-", i)})
 	}
 	require.NoError(t, clientOf(t, c.p.base, c.bridges["a"]).Register(t.Context(), reg))
 	viewer := c.bearer("asu@a.org")

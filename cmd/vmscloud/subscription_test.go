@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,7 +25,7 @@ func TestFollowingEvents(t *testing.T) {
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	b := clientOf(t, p.base, bridge)
 	require.NoError(t,
-		b.Register(t.Context(), client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+		b.Register(t.Context(), vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	as := func(method, address, body string) *http.Response {
 		r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 		require.NoError(t, err)

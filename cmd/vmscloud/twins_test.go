@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
@@ -30,9 +29,9 @@ func twins(t *testing.T, args ...string) *cloud {
 	return c
 }
 
-func twin(name string) client.Registration {
-	return client.Registration{ID: "bridge", Name: "Bridge of " + name, ImageToken: "im4ge-t0ken",
-		Cameras: []client.RegisteredCamera{{ID: "gate", Name: "Gate of " + name},
+func twin(name string) vms.Registration {
+	return vms.Registration{ID: "bridge", Name: "Bridge of " + name, ImageToken: "im4ge-t0ken",
+		Cameras: []vms.RegisteredCamera{{ID: "gate", Name: "Gate of " + name},
 			{ID: "yard", Name: "Yard of " + name}}}
 }
 

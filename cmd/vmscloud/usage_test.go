@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -85,17 +84,17 @@ func TestCameraQuantity(t *testing.T) {
 	require.Equal(t, 200, code, "%v", out)
 	b := clientOf(t, c.p.base, c.bridges["a"])
 	reg := registration("a")
-	reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: "two", Name: "Two"},
-		client.RegisteredCamera{ID: "three", Name: "Three"})
+	reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: "two", Name: "Two"},
+		vms.RegisteredCamera{ID: "three", Name: "Three"})
 	require.NoError(t, b.Register(t.Context(), reg))
 	require.Equal(t, []string{"three: the account may have 2 cameras by its camera_quantity, which a superuser sets"},
 		b.Said().Refused)
 	require.NoError(t, b.Report(t.Context(), motion(c.accounts["a"], "two", 1)))
-	var no *client.ForbiddenError
+	var no *vms.ForbiddenError
 	require.ErrorAs(t, b.Report(t.Context(), motion(c.accounts["a"], "three", 1)), &no)
 	require.Contains(t, no.Message, "camera_quantity")
 	for _, id := range []string{"second", "third"} {
-		err := b.Register(t.Context(), client.Registration{ID: id})
+		err := b.Register(t.Context(), vms.Registration{ID: id})
 		require.Equal(t, id == "third", err != nil, "%v", err)
 		if err != nil {
 			require.ErrorContains(t, err, "--account-bridges")

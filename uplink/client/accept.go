@@ -33,7 +33,7 @@ func acceptance(a answer, ev vms.Event) error {
 	case made && media == "text/plain" && !bytes.HasPrefix(body, []byte("<")) && !bytes.HasPrefix(body, []byte("{")):
 		return nil
 	}
-	return &TransientError{Code: a.status,
+	return &vms.TransientError{Code: a.status,
 		Err: fmt.Errorf("the answer is not the service's: %d with %s instead of the stored event; is there a portal "+
 			"in between?", a.status, describe(a))}
 }
@@ -46,7 +46,7 @@ func spokenOf(a answer, body []byte, ev vms.Event) error {
 	}
 	if trouble(fields) {
 		message, _, _ := verdict(body)
-		return &TransientError{Code: a.status, Own: true,
+		return &vms.TransientError{Code: a.status, Own: true,
 			Err: fmt.Errorf("the service answers %d, but with an error: %s", a.status, message)}
 	}
 	var said struct {
@@ -66,7 +66,7 @@ func spokenOf(a answer, body []byte, ev vms.Event) error {
 	}
 	got := vms.Event{Type: vms.Canonical(said.typ), ActorID: said.actor, StartTimestamp: said.start}.NaturalID()
 	if want := ev.NaturalID(); got != want {
-		return &TransientError{Code: a.status, Own: true,
+		return &vms.TransientError{Code: a.status, Own: true,
 			Err: fmt.Errorf("the service answers with another event, %.200q instead of %q", got, want)}
 	}
 	return nil

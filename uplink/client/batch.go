@@ -39,7 +39,7 @@ func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts [
 	began := time.Now()
 	a, err := c.call(ctx, http.MethodPost, vms.PathReportMany, body, maxReplyBytes)
 	c.batch.learn(n, time.Since(began), c.timeout, err)
-	var refused *RefusedError
+	var refused *vms.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		// Not about the events, whatever it says: only a request with one event alone tells of that
@@ -56,7 +56,7 @@ func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts [
 
 // one is the result of ReportMany for a single event.
 func one(err error) ([]error, error) {
-	if refused := (*RefusedError)(nil); err == nil || errors.As(err, &refused) && !refused.UnknownActor() {
+	if refused := (*vms.RefusedError)(nil); err == nil || errors.As(err, &refused) && !refused.UnknownActor() {
 		return []error{err}, nil
 	}
 	return nil, err
@@ -82,7 +82,7 @@ func (c *Client) reportBody(events []vms.Event) (body []byte, n int, err error) 
 // readVerdicts reads the answer to a request with these events.
 func readVerdicts(a answer, events []vms.Event) ([]error, error) {
 	strange := func(what string) error {
-		return &TransientError{Code: a.status,
+		return &vms.TransientError{Code: a.status,
 			Err: fmt.Errorf("the answer is not the service's: %d with %s, %s; is there a portal in between?", a.status,
 				describe(a), what)}
 	}
@@ -100,7 +100,7 @@ func readVerdicts(a answer, events []vms.Event) ([]error, error) {
 			continue
 		}
 		err := verdictError(r.Error)
-		if refused := (*RefusedError)(nil); !errors.As(err, &refused) || refused.UnknownActor() {
+		if refused := (*vms.RefusedError)(nil); !errors.As(err, &refused) || refused.UnknownActor() {
 			return verdicts, err
 		}
 		verdicts = append(verdicts, err)
@@ -112,11 +112,11 @@ func readVerdicts(a answer, events []vms.Event) ([]error, error) {
 func verdictError(e *vms.Error) error {
 	body, err := json.Marshal(e)
 	if err != nil {
-		return &TransientError{Code: e.Code, Err: err}
+		return &vms.TransientError{Code: e.Code, Err: err}
 	}
 	if verdict := classify("", answer{status: e.Code, header: http.Header{}, body: body}, nil); verdict != nil {
 		return verdict
 	}
-	return &TransientError{Code: e.Code, Own: true,
+	return &vms.TransientError{Code: e.Code, Own: true,
 		Err: fmt.Errorf("the service answers an event with an error of code %d", e.Code)}
 }

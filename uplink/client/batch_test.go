@@ -301,7 +301,7 @@ func TestBatchesOnASlowLink(t *testing.T) {
 	c, err := client.New(client.Options{BaseURL: s.URL, Token: client.Token("t"), Timeout: 300 * time.Millisecond})
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.Register(t.Context(), client.Registration{}))
+	require.NoError(t, c.Register(t.Context(), vms.Registration{}))
 	require.Equal(t, most, c.AtOnce())
 	list := events(most)
 	_, err = c.ReportMany(t.Context(), list)

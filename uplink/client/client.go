@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"vmsbridge/uplink/vms"
 )
 
 // Credentials give bearer tokens that have to be renewed. signin.Source is one. Safe for concurrent
@@ -235,7 +237,7 @@ func (c *Client) whole(res *http.Response, limit int64) (answer, error) {
 	}
 	if int64(len(data)) > limit {
 		return answer{},
-			&TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
+			&vms.TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
 	}
 	c.coding.learn(res.Header)
 	data = bytes.TrimPrefix(data, byteOrderMark)
@@ -270,12 +272,12 @@ func (c *Client) tokenAfter(refused string) (string, error) {
 	}
 	token, err := c.read()
 	if err != nil {
-		return "", &UnauthorizedError{Message: fmt.Sprintf("the token cannot be read: %v", err)}
+		return "", &vms.UnauthorizedError{Message: fmt.Sprintf("the token cannot be read: %v", err)}
 	}
 	token = strings.TrimSpace(token)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "",
-			&UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into " +
+			&vms.UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into " +
 				"its file"}
 	}
 	if refused != "" && token != refused {
@@ -304,7 +306,7 @@ func Token(token string) func() (string, error) {
 // decode reads an answer's JSON into v.
 func decode(a answer, v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
-		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %s instead of JSON",
+		return &vms.TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %s instead of JSON",
 			describe(a))}
 	}
 	return nil

@@ -174,10 +174,10 @@ func TestReportVerdicts(t *testing.T) {
 			s := answering(t, c.code, c.header, c.body)
 			cl := newClient(t, Options{BaseURL: s.URL, Log: slog.New(slog.NewTextHandler(&logged, nil))})
 			err := cl.Report(t.Context(), event())
-			var refused *RefusedError
-			var unauthorized *UnauthorizedError
-			var forbidden *ForbiddenError
-			var transient *TransientError
+			var refused *vms.RefusedError
+			var unauthorized *vms.UnauthorizedError
+			var forbidden *vms.ForbiddenError
+			var transient *vms.TransientError
 			got := "accepted"
 			switch {
 			case errors.As(err, &refused):
@@ -270,7 +270,7 @@ func TestTokenIsReadAgain(t *testing.T) {
 	read := TokenFile(file)
 	c := newClient(t, Options{BaseURL: s.URL, Token: func() (string, error) { reads++; return read() }})
 
-	var unauthorized *UnauthorizedError
+	var unauthorized *vms.UnauthorizedError
 	require.ErrorAs(t, c.Report(t.Context(), event()), &unauthorized, "no file yet")
 	require.NoError(t, os.WriteFile(file, []byte("old\n"), 0o600))
 	require.NoError(t, c.Report(t.Context(), event()))
@@ -372,7 +372,7 @@ func TestBrokenConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl := newClient(t, c.o)
 			err := cl.Report(t.Context(), event())
-			var transient *TransientError
+			var transient *vms.TransientError
 			require.ErrorAs(t, err, &transient)
 			require.False(t, transient.Own)
 			require.ErrorContains(t, err, c.words)
@@ -387,7 +387,7 @@ func TestLargeAnswers(t *testing.T) {
 		s := answering(t, 201, "Content-Type: application/json", `{"x":"`+strings.Repeat("a", bytes)+`"}`)
 		return newClient(t, Options{BaseURL: s.URL})
 	}
-	var transient *TransientError
+	var transient *vms.TransientError
 	_, listed := client(maxAnswerBytes).User(t.Context())
 	for _, err := range []error{client(maxReplyBytes).Report(t.Context(), event()), listed} {
 		require.ErrorAs(t, err, &transient)

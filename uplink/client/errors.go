@@ -14,19 +14,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The verdicts on a request are words of the interface, so that the reporter knows them without
-// knowing this package.
-type (
-	RefusedError      = vms.RefusedError
-	UnauthorizedError = vms.UnauthorizedError
-	ForbiddenError    = vms.ForbiddenError
-	TransientError    = vms.TransientError
-)
-
 // Unsupported says whether err means that the service does not have the endpoint asked for, as
 // other services do not have that for registering a bridge.
 func Unsupported(err error) bool {
-	var refused *RefusedError
+	var refused *vms.RefusedError
 	if errors.As(err, &refused) {
 		return refused.Reason == vms.ReasonEndpoint || refused.Reason == vms.ReasonMethod
 	}
@@ -52,23 +43,23 @@ func classify(base string, a answer, err error) error {
 		if !own {
 			message = "the token was refused"
 		}
-		return &UnauthorizedError{Message: message}
+		return &vms.UnauthorizedError{Message: message}
 	case http.StatusForbidden:
 		if own {
-			return &ForbiddenError{Reason: reason, Message: message}
+			return &vms.ForbiddenError{Reason: reason, Message: message}
 		}
 	case http.StatusRequestEntityTooLarge:
 		if !own {
 			message = "the body is too large"
 		}
-		return &RefusedError{Code: a.status, Reason: reason, Message: message}
+		return &vms.RefusedError{Code: a.status, Reason: reason, Message: message}
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict,
 		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		if own {
-			return &RefusedError{Code: a.status, Reason: reason, Message: message}
+			return &vms.RefusedError{Code: a.status, Reason: reason, Message: message}
 		}
 	}
-	t := &TransientError{Code: a.status, RetryAfter: vms.RetryAfter(a.header, time.Now(), maxRetryAfter), Own: own}
+	t := &vms.TransientError{Code: a.status, RetryAfter: vms.RetryAfter(a.header, time.Now(), maxRetryAfter), Own: own}
 	switch {
 	case a.status/100 == 3:
 		t.Err = fmt.Errorf(
@@ -152,5 +143,5 @@ func transportError(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		hint = " (no answer in time)"
 	}
-	return &TransientError{Err: fmt.Errorf("call the service: %w%s", err, hint)}
+	return &vms.TransientError{Err: fmt.Errorf("call the service: %w%s", err, hint)}
 }

@@ -20,7 +20,7 @@ func (c *Client) Report(ctx context.Context, ev vms.Event) error {
 	ev.ID = c.name(ev)
 	body, err := json.Marshal(ev)
 	if err != nil {
-		return &RefusedError{Code: http.StatusBadRequest, Reason: vms.ReasonJSON,
+		return &vms.RefusedError{Code: http.StatusBadRequest, Reason: vms.ReasonJSON,
 			Message: "the event cannot be written as JSON: " + err.Error()}
 	}
 	a, err := c.call(ctx, http.MethodPost, vms.PathEvents, body, maxReplyBytes)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
 )
 
 // A token that the service does not take.
@@ -23,7 +24,7 @@ func ExampleClient_User() {
 	}
 	defer c.Close()
 	_, err = c.User(context.Background())
-	var unauthorized *client.UnauthorizedError
+	var unauthorized *vms.UnauthorizedError
 	fmt.Println(errors.As(err, &unauthorized))
 	// Output: true
 }

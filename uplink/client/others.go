@@ -16,23 +16,17 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Registration and RegisteredCamera are what a bridge tells the service about itself.
-type (
-	Registration     = vms.Registration
-	RegisteredCamera = vms.RegisteredCamera
-)
-
 // Register tells the service which cameras this bridge has and where its stills can be asked for.
 // It replaces what the service knew of this bridge; call it at start and again every minute, in
 // case the service has lost its memory. Unsupported tells a service that knows no such thing.
-func (c *Client) Register(ctx context.Context, r Registration) error {
+func (c *Client) Register(ctx context.Context, r vms.Registration) error {
 	_, err := c.RegisterAt(ctx, r, nil)
 	return err
 }
 
 // RegisterAt is Register with a mark of how far the bridge's journal has been reported. book is
 // what the service says of its own, nil for one that keeps no marks.
-func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (book *vms.Book, err error) {
+func (c *Client) RegisterAt(ctx context.Context, r vms.Registration, m *vms.Mark) (book *vms.Book, err error) {
 	body, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("register bridge: %w", err)
@@ -49,7 +43,7 @@ func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (b
 		// Else the events that follow would be of cameras that the service does not know, and
 		// refused for good.
 		return nil,
-			&TransientError{Code: a.status,
+			&vms.TransientError{Code: a.status,
 				Err: fmt.Errorf("register bridge: the answer is not the service's: %d with %s; is there a portal in "+
 					"between?", a.status, describe(a))}
 	}
@@ -120,7 +114,7 @@ func (c *Client) Image(ctx context.Context, camera, kind, op string, t time.Time
 	}
 	if !bytes.HasPrefix(a.body, []byte{0xff, 0xd8}) {
 		return nil, time.Time{},
-			&TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
+			&vms.TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
 	}
 	at, err = takenAt(a.status, a.header)
 	if err != nil {
@@ -137,7 +131,7 @@ func takenAt(status int, header http.Header) (time.Time, error) {
 			return stamp.Time, nil
 		}
 	}
-	return time.Time{}, &TransientError{Code: status, Err: errors.New("the image came without its time")}
+	return time.Time{}, &vms.TransientError{Code: status, Err: errors.New("the image came without its time")}
 }
 
 // Still is an image as it comes, from its first bytes on, which are those of a JPEG. Whoever has
@@ -167,7 +161,7 @@ func (c *Client) OpenImage(ctx context.Context, camera, kind, op string, t, know
 	var s Still
 	if !known.IsZero() && res.StatusCode == http.StatusNotModified {
 		if s.Time, err = takenAt(res.StatusCode, res.Header); err == nil && !s.Time.Equal(known) {
-			err = &TransientError{Code: res.StatusCode,
+			err = &vms.TransientError{Code: res.StatusCode,
 				Err: errors.New("it names another image than it was asked about")}
 		}
 		s.Body = res.Body
@@ -188,7 +182,7 @@ func (c *Client) still(res *http.Response) (s Still, err error) {
 			err = classify(c.base, a, nil)
 		}
 		if err == nil {
-			err = &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
+			err = &vms.TransientError{Code: a.status, Err: fmt.Errorf("the answer is not an image but %s", describe(a))}
 		}
 		return s, err
 	}
@@ -197,7 +191,7 @@ func (c *Client) still(res *http.Response) (s Still, err error) {
 	}
 	body := bufio.NewReader(res.Body)
 	if head, err := body.Peek(3); err != nil || string(head) != "\xff\xd8\xff" {
-		return s, &TransientError{Code: res.StatusCode, Err: errors.New("what it sends is not a JPEG")}
+		return s, &vms.TransientError{Code: res.StatusCode, Err: errors.New("what it sends is not a JPEG")}
 	}
 	s.Length, s.Body = res.ContentLength, struct {
 		io.Reader

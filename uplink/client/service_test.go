@@ -132,7 +132,7 @@ func TestEventsOfTheRealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, one.Data)
 
-	var refused *client.RefusedError
+	var refused *vms.RefusedError
 	_, err = c.Event(ctx, "none")
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, 404, refused.Code)
@@ -175,8 +175,8 @@ func TestOthersOfTheRealServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "acc-1", user.AccountID)
 
-	r := client.Registration{ID: "bridge-1", Name: "Gate", Address: "http://10.0.0.2:8480", ImageToken: "t",
-		Cameras: []client.RegisteredCamera{{ID: "cam-1", Name: "A"}}}
+	r := vms.Registration{ID: "bridge-1", Name: "Gate", Address: "http://10.0.0.2:8480", ImageToken: "t",
+		Cameras: []vms.RegisteredCamera{{ID: "cam-1", Name: "A"}}}
 	require.NoError(t, c.Register(t.Context(), r))
 	require.True(t, slices.EqualFunc(s.registered, []vms.Registration{r}, func(a, b vms.Registration) bool {
 		return a.ID == b.ID && a.ImageToken == b.ImageToken

@@ -55,7 +55,7 @@ func (s *Sink) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict {
 	for _, v := range verdicts {
 		out = append(out, Verdict(v))
 	}
-	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+	if refused := (*vms.RefusedError)(nil); errors.As(err, &refused) {
 		switch {
 		case len(out) > 0:
 			return out // what was refused comes first next time
@@ -86,7 +86,7 @@ func (s *Sink) report(ctx context.Context, list []vms.Queued) (verdicts []error,
 func (s *Sink) known(ctx context.Context, ev vms.Event, refusal error) error {
 	s.Log.Info("registering again, as the service refuses an event", "actor", ev.ActorID, "reason", refusal)
 	err := s.Register(ctx)
-	if errors.As(err, new(*RefusedError)) {
+	if errors.As(err, new(*vms.RefusedError)) {
 		return refusal // the service does not want to know: its verdict on the event stands
 	}
 	if err != nil {
@@ -98,10 +98,10 @@ func (s *Sink) known(ctx context.Context, ev vms.Event, refusal error) error {
 // Verdict says what follows from an error of Client, nil for none.
 func Verdict(err error) delivery.Verdict {
 	v := delivery.Verdict{Kind: delivery.OfSink, Err: err}
-	var unauthorized *UnauthorizedError
-	var forbidden *ForbiddenError
-	var refused *RefusedError
-	var transient *TransientError
+	var unauthorized *vms.UnauthorizedError
+	var forbidden *vms.ForbiddenError
+	var refused *vms.RefusedError
+	var transient *vms.TransientError
 	switch {
 	case err == nil:
 		v.Kind = delivery.Taken

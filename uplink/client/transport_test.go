@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
 )
 
 // echo answers the question who the user is.
@@ -60,7 +61,7 @@ func TestPinnedCertificate(t *testing.T) {
 	// was seen.
 	err = user(t, client.Options{BaseURL: s.URL, CAFile: caFile, Fingerprint: wrong})
 	require.ErrorContains(t, err, right)
-	var transient *client.TransientError
+	var transient *vms.TransientError
 	require.ErrorAs(t, err, &transient, "events wait for it to be mended")
 	_, err = client.New(client.Options{BaseURL: s.URL, Fingerprint: "abc", Token: client.Token("t")})
 	require.ErrorContains(t, err, "64 hex digits")

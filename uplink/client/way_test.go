@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
 )
 
 // cable leads each new connection to a place, until it is cut: then those that stand carry nothing
@@ -219,12 +221,12 @@ func TestRegistrationThatAPortalAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := answering(t, c.code, c.header, c.body)
-			err := newClient(t, Options{BaseURL: s.URL}).Register(t.Context(), Registration{ID: "b"})
+			err := newClient(t, Options{BaseURL: s.URL}).Register(t.Context(), vms.Registration{ID: "b"})
 			if c.good {
 				require.NoError(t, err)
 				return
 			}
-			var transient *TransientError
+			var transient *vms.TransientError
 			require.ErrorAs(t, err, &transient)
 			require.NotContains(t, err.Error(), "Welcome")
 		})

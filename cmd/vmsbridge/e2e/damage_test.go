@@ -236,9 +236,9 @@ func damagedService(t *testing.T) victim {
 	c, err := client.New(client.Options{BaseURL: base, Token: client.Token(bridge)})
 	require.NoError(t, err)
 	defer c.Close()
-	reg := client.Registration{ID: "b", Name: "Bridge"}
+	reg := vms.Registration{ID: "b", Name: "Bridge"}
 	for i := range 20 {
-		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprint("cam", i), Name: "Camera"})
+		reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: fmt.Sprint("cam", i), Name: "Camera"})
 	}
 	require.NoError(t, c.Register(t.Context(), reg))
 	for i := range 150 {

@@ -43,8 +43,8 @@ func TestTheServicesPage(t *testing.T) {
 	second := command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", "bridge", "--quiet")
 	other, err := client.New(client.Options{BaseURL: s.service, Token: func() (string, error) { return second, nil }})
 	require.NoError(t, err)
-	require.NoError(t, other.Register(t.Context(), client.Registration{ID: "bridge-2", Name: "Depot",
-		Cameras: []client.RegisteredCamera{{ID: "yard", Name: "Yard"}}}))
+	require.NoError(t, other.Register(t.Context(), vms.Registration{ID: "bridge-2", Name: "Depot",
+		Cameras: []vms.RegisteredCamera{{ID: "yard", Name: "Yard"}}}))
 	until(t, 60*time.Second, "motion", func() bool { return len(s.events("gate", vms.TypeMotion)) > 0 })
 
 	// Nothing is shown before somebody signs in; what does not open is refused in words.
@@ -240,10 +240,10 @@ func TestACodeOfTheServicesPage(t *testing.T) {
 // are.
 func (b *browser) seesMany(t *testing.T, s *site, c *client.Client) {
 	t.Helper()
-	many := client.Registration{ID: "many", Name: "Many"}
+	many := vms.Registration{ID: "many", Name: "Many"}
 	for i := range 5001 {
 		many.Cameras = append(many.Cameras,
-			client.RegisteredCamera{ID: fmt.Sprintf("m%04d", i), Name: fmt.Sprintf("M %04d", i)})
+			vms.RegisteredCamera{ID: fmt.Sprintf("m%04d", i), Name: fmt.Sprintf("M %04d", i)})
 	}
 	require.NoError(t, c.Register(t.Context(), many))
 	// Of three cameras in three questions, one after the other in time.

@@ -102,7 +102,7 @@ func askImages(b *testing.B, way string, size, clients int) {
 	c, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})
 	require.NoError(b, err)
 	defer c.Close()
-	reg := client.Registration{ID: "bridge-1", ImageToken: "im4ge", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}
+	reg := vms.Registration{ID: "bridge-1", ImageToken: "im4ge", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}
 	if way == "address" {
 		reg.Address = local.URL
 	}
