@@ -21,8 +21,8 @@ import (
 // Nothing is dropped for MaxBytes, MinFree or MaxAge here; the next Open sees to that. It needs
 // room for what it copies: on a full disk it leaves such a segment as it is, and so it does one
 // that the device does not give in full; the Report has its problem. Of the options, only
-// SegmentBytes, MaxBytes (which bounds it), Log and FS matter. A *segment.VersionError, and a device that
-// refuses to write, end it; it can be called again.
+// SegmentBytes, MaxBytes (which bounds it), Log and FS matter. A *segment.VersionError, and a
+// device that refuses to write, end it; it can be called again.
 func Repair(dir string, opts Options) (Report, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {

@@ -276,9 +276,8 @@ func (c *Client) tokenAfter(refused string) (string, error) {
 	}
 	token = strings.TrimSpace(token)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "",
-			&vms.UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into " +
-				"its file"}
+		return "", &vms.UnauthorizedError{Message: "the token is empty or holds characters that no token has: " +
+			"put it alone into its file"}
 	}
 	if refused != "" && token != refused {
 		c.log.Info("the token was read again after a 401")
@@ -306,8 +305,8 @@ func Token(token string) func() (string, error) {
 // decode reads an answer's JSON into v.
 func decode(a answer, v any) error {
 	if err := json.Unmarshal(a.body, v); err != nil {
-		return &vms.TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %s instead of JSON",
-			describe(a))}
+		return &vms.TransientError{Code: a.status,
+			Err: fmt.Errorf("the answer is not the service's: %s instead of JSON", describe(a))}
 	}
 	return nil
 }
