@@ -112,6 +112,7 @@ func (d *Decoder) Decode(au []byte, pts int64) ([]*Frame, error) {
 		d.fed.push(pts)
 	}
 	d.fresh = false
+	d.drop()
 	code := c.sendPacket(d.ctx, d.packet)
 	c.unrefPacket(d.packet)
 	frames, err := d.receive()

@@ -33,17 +33,21 @@ func (d *Decoder) Fed(sent, received int32, pictures []unsafe.Pointer) ([]*Frame
 	return frames, d.outcome(sent, d.received(received))
 }
 
-// Keep takes a frame over, for Kept; it closes the one that is the oldest then.
+// Keep takes a frame over, for Kept. It stays until steady.Kept others have come and the next
+// access unit is fed: then its memory may be the next picture's.
 func (d *Decoder) Keep(f *Frame) {
 	s := d.shared
+	d.drop()
 	last := &s.Last[s.Next]
-	d.lib.free(&last.Frame)
 	*last = steady.Picture{Frame: f.ptr, PTS: f.PTS}
 	if f.fullRange {
 		last.Full = 1
 	}
 	s.Next = (s.Next + 1) % steady.Kept
 }
+
+// drop frees the oldest of the kept frames, if there are steady.Kept.
+func (d *Decoder) drop() { d.lib.free(&d.shared.Last[d.shared.Next].Frame) }
 
 // Kept is the kept frame of that time, the newest if there are several; nil: there is none. It
 // stays the decoder's.

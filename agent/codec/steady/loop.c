@@ -216,16 +216,23 @@ static void feed(struct loop *l, struct stream *s, const uint8_t *unit, size_t n
 	memcpy(&data, (uint8_t *)s->packet + PACKET_DATA, sizeof data);
 	memcpy(data, unit, n);
 	memcpy((uint8_t *)s->packet + PACKET_PTS, &pts, sizeof pts);
+	struct picture *oldest = &s->last[s->next];
+	if (oldest->frame != NULL) { // its memory may be the next picture's
+		spare(l, s, oldest->frame);
+		oldest->frame = NULL;
+	}
 	l->sent = l->call.send_packet(s->context, s->packet);
 	l->call.unref_packet(s->packet);
 	l->received = AGAIN;
 	while (l->frames < MAX_FRAMES) {
-		void *frame = s->spares > 0 ? s->spare[s->spares - 1] : l->call.alloc_frame();
-		if (frame == NULL) {
+		void *frame = NULL;
+		if (s->spares > 0) {
+			frame = s->spare[--s->spares];
+			s->spare[s->spares] = NULL; // whoever frees the stream frees what is in there
+		} else if ((frame = l->call.alloc_frame()) == NULL) {
 			l->received = -ENOMEM;
 			return;
 		}
-		s->spares -= s->spares > 0;
 		l->received = l->call.receive_frame(s->context, frame);
 		if (l->received < 0) {
 			spare(l, s, frame);

@@ -152,6 +152,37 @@ func TestBothLoopsAnswerTheSame(t *testing.T) {
 	}
 }
 
+// A picture that is kept for stills has given way before the next one needs memory: a stream whose
+// pictures refer to one takes no more than those that are kept.
+func TestKeptPicturesGiveWay(t *testing.T) {
+	e := video(t)
+	for _, f := range []engine.Format{engine.H264, engine.H265} {
+		clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 320, Height: 180, Frames: 24, Keyint: 8})
+		requests, _ := film(3, f, 14_400, nil, clip)
+		requests = requests[:len(requests)-2*headerBytes] // it stays open
+		for name, loop := range map[string]bool{"Go": false, "C": true} {
+			s := server{engine: e, decoders: map[uint32]*engine.Decoder{}}
+			in, err := os.CreateTemp(t.TempDir(), "")
+			require.NoError(t, err)
+			defer in.Close()
+			_, err = in.WriteAt(requests, 0)
+			require.NoError(t, err)
+			out, err := os.CreateTemp(t.TempDir(), "")
+			require.NoError(t, err)
+			defer out.Close()
+			var from io.Reader = in
+			if loop {
+				s.loop = steady.New(in, out, e.Functions(), false)
+				defer s.loop.Close()
+				from = s.loop
+			}
+			require.NoError(t, s.serve(from, out))
+			require.EqualValues(t, steady.Kept, s.decoders[3].Shared().Budget.Holds, "%s in %s", f, name)
+			s.closeAll()
+		}
+	}
+}
+
 // A reply that nobody reads ends the loop, and so does a request that is cut off.
 func TestTheLoopEnds(t *testing.T) {
 	e := video(t)

@@ -33,10 +33,14 @@ func ServeFiles(in, out *os.File, e *engine.Engine, before func(au []byte)) erro
 func serve(in io.Reader, w io.Writer, e *engine.Engine, before func(au []byte), loop *steady.Loop) error {
 	s := server{engine: e, decoders: map[uint32]*engine.Decoder{}, before: before, loop: loop}
 	defer s.closeAll()
+	return s.serve(in, w)
+}
+
+func (s *server) serve(in io.Reader, w io.Writer) error {
 	var request, reply []byte
 	for {
 		if why := s.steadily(); why == steady.Broken {
-			return loop.Err()
+			return s.loop.Err()
 		} else if why == steady.Finish {
 			reply = s.finish(reuse(reply)[:0])
 			if _, err := w.Write(reply); err != nil {
