@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -19,9 +20,10 @@ type alone struct{ nanoseconds atomic.Int64 }
 
 func (a *alone) spent() time.Duration { return time.Duration(a.nanoseconds.Load()) }
 
-// decodeAlone goes on until ctx ends.
-func decodeAlone(ctx context.Context, s *stream, n int) (*alone, error) {
-	lib, err := avcodec.Open(nil)
+// decodeAlone goes on until ctx ends. The library is the one that comes with bridge, a program, if
+// there is one.
+func decodeAlone(ctx context.Context, bridge string, s *stream, n int) (*alone, error) {
+	lib, err := avcodec.Open([]string{filepath.Join(filepath.Dir(bridge), "..", "lib", "vmsbridge")})
 	if err != nil {
 		return nil, err
 	}

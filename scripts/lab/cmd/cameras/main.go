@@ -132,7 +132,8 @@ func measure(ctx context.Context, f flags, s *stream, n int) (row, error) {
 		}
 		sides = append(sides, side)
 	}
-	alone, err := decodeAlone(ctx, s, n)
+	_, first, _ := strings.Cut(f.Bridge[0], "=")
+	alone, err := decodeAlone(ctx, first, s, n)
 	if err != nil {
 		return row{}, err
 	}
