@@ -8,10 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -210,6 +212,80 @@ func TestStrangersShareTheMemory(t *testing.T) {
 		defer b.l.mu.Unlock()
 		return b.l.bytes == 0 && b.l.all.rest[stranger].Len() == 0
 	})
+}
+
+// Over HTTP/2 a connection has many requests at a time. Strangers' are limited together, and cut
+// off are those who have the most; who is known has as many as it likes.
+func TestStrangersShareTheRequests(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	l := New(inner, Options{Total: 64, PerAddress: 64, Strangers: 8})
+	var holding atomic.Int64
+	release := make(chan struct{})
+	s := httptest.NewUnstartedServer(Bodies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			if r.URL.Path == "/known" {
+				Known(r.Context())
+			}
+			holding.Add(1)
+			defer holding.Add(-1)
+			select {
+			case <-r.Context().Done():
+			case <-release:
+			}
+		}
+	})))
+	require.NoError(t, s.Listener.Close())
+	s.Listener, s.EnableHTTP2 = l, true
+	l.Attach(s.Config)
+	s.StartTLS()
+	defer s.Close()
+	client := func() *http.Client {
+		way := &http.Transport{ForceAttemptHTTP2: true, MaxConnsPerHost: 1,
+			TLSClientConfig: s.Client().Transport.(*http.Transport).TLSClientConfig}
+		t.Cleanup(way.CloseIdleConnections)
+		return &http.Client{Transport: way}
+	}
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer close(release)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	hold := func(c *http.Client, path string) {
+		asking.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if res, err := c.Do(r); err == nil {
+				_ = res.Body.Close()
+			}
+		})
+	}
+	until := func(what string, n int64) {
+		t.Helper()
+		require.Eventually(t, func() bool { return holding.Load() == n }, 20*time.Second, 5*time.Millisecond, what)
+	}
+	known, greedy, modest := client(), client(), client()
+	for n := range 40 {
+		hold(known, "/known")
+		until("who is known has many", int64(n)+1)
+	}
+	for n := range 16 {
+		hold(greedy, "/hold")
+		until("a stranger may have all that strangers may have", int64(n)+41)
+	}
+	res, err := modest.Get(s.URL)
+	require.NoError(t, err, "another's first request is within its share")
+	require.NoError(t, res.Body.Close())
+	hold(greedy, "/hold")
+	until("one more cuts it off with all that it has", 40)
+	require.Eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.requests == 0
+	}, 10*time.Second, 5*time.Millisecond, "nothing is left, and who is known does not count")
 }
 
 // What is passed on counts for nothing, for one request: the next one of its connection counts.

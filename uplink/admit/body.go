@@ -16,9 +16,16 @@ var stepTime = 5 * time.Second // shorter in tests
 
 // Bodies gives requests to next whose bodies end early if they come too slowly. A body of GET or
 // HEAD counts for nothing (RFC 9110 §9.3.1), next sees none, and the connection ends with the
-// answer.
+// answer. A connection that has too many requests at a time is cut off with all of them.
 func Bodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, _ := r.Context().Value(contextKey{}).(*conn); c != nil {
+			if !c.l.begins(c) {
+				_ = c.Conn.Close()
+				return
+			}
+			defer c.l.ended(c)
+		}
 		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 			way := http.NewResponseController(w)
 			b := &body{ReadCloser: r.Body, way: way, until: time.Now().Add(BodyTime)}

@@ -25,14 +25,15 @@ type conn struct {
 	l    *Listener
 	free atomic.Bool // known: what it sends counts no more
 
-	from   netip.Prefix
-	theirs *line // of its address
-	state  state
-	since  time.Time
-	bytes  int64
-	passed bool             // what it sends is held by nobody here
-	places [2]*list.Element // in theirs, and in all
-	gone   bool
+	from     netip.Prefix
+	theirs   *line // of its address
+	state    state
+	since    time.Time
+	bytes    int64
+	requests int              // under way
+	passed   bool             // what it sends is held by nobody here
+	places   [2]*list.Element // in theirs, and in all
+	gone     bool
 }
 
 var errNoRoom = errors.New("the connection was cut off to make room")
@@ -76,6 +77,39 @@ func (l *Listener) sent(c *conn, n int64) bool {
 	return false
 }
 
+// requestsPer is how many requests a stranger has under way where strangers have all that they may.
+const requestsPer = 2
+
+// begins counts a request, and says whether it may go on.
+func (l *Listener) begins(c *conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.gone {
+		return false
+	}
+	c.requests++
+	if c.state == known {
+		return true
+	}
+	l.requests++
+	if l.requests <= requestsPer*l.o.Strangers ||
+		c.requests <= requestsPer*l.o.Strangers/max(1, l.all.rest[stranger].Len()) {
+		return true
+	}
+	l.turnedLocked(1, c.from)
+	l.leaveLocked(c)
+	return false
+}
+
+// ended is for a request that begins let go on.
+func (l *Listener) ended(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.requests--; !c.gone && c.state != known {
+		l.requests--
+	}
+}
+
 func (l *Listener) become(c *conn, s state) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,6 +126,12 @@ func (l *Listener) becomeLocked(c *conn, s state) {
 	if s != stranger {
 		l.bytes -= c.bytes
 		c.bytes = 0
+	}
+	switch { // over HTTP/2 requests outlast the one that showed who it is
+	case s == known:
+		l.requests -= c.requests
+	case c.state == known:
+		l.requests += c.requests
 	}
 	c.state, c.since, c.passed = s, l.now(), false
 	c.free.Store(s == known)
@@ -116,6 +156,9 @@ func (l *Listener) leaveLocked(c *conn) {
 	}
 	l.standAsideLocked(c)
 	c.gone = true
+	if c.state != known {
+		l.requests -= c.requests
+	}
 	l.bytes -= c.bytes
 	l.all.n--
 	if c.theirs.n--; c.theirs.n == 0 {

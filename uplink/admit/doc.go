@@ -1,6 +1,6 @@
 // Package admit bounds what those may cost a server who have not shown yet who they are: how many
-// connections there are, in all and from one address, how much their requests may hold, and how
-// slowly a body may come. Both programs serve behind it.
+// connections there are, in all and from one address, how many requests they have at a time, how
+// much these may hold, and how slowly a body may come. Both programs serve behind it.
 //
 //	l := admit.New(listener, admit.Options{Total: 1024, PerAddress: 512})
 //	s := &http.Server{Handler: admit.Bodies(handler)}

@@ -21,7 +21,9 @@ type Options struct {
 	// PerAddress is how many of them may come from one address, or one /64 of IPv6. This machine
 	// itself may have all.
 	PerAddress int
-	// Strangers is how many may be other than known and idle; 0 means Total.
+	// Strangers is how many may be other than known and idle; 0 means Total. Twice as many requests
+	// of theirs may be under way at a time, as HTTP/2 has many in one connection; over it, who has
+	// more than an equal share is cut off.
 	Strangers int
 	// Bytes is what strangers may have sent together in requests that are not answered yet; 0 means
 	// 2 MiB. Over it, who sends more than an equal share is cut off.
@@ -51,6 +53,7 @@ type Listener struct {
 	all       line
 	addresses map[netip.Prefix]*line
 	bytes     int64 // that strangers have sent
+	requests  int   // of who is not known, under way
 	turned    int   // connections refused or cut off since logged
 	logged    time.Time
 	memory    memory
