@@ -271,6 +271,10 @@ func (s *Server) routes() {
 	}
 }
 
+// requestsPerConnection is how many a client may have at a time over HTTP/2. A browser has one
+// connection; over HTTP/1.1 it has six, and asks for no more at a time.
+const requestsPerConnection = 16
+
 // NewHTTP wraps a handler in a server with the limits that both programs use. The caller sets Addr
 // or gives a listener, and shuts it down.
 func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
@@ -284,6 +288,8 @@ func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      90 * time.Second, // an image that a bridge sends slowly
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		// A connection keeps some memory for each request that it ever had at the same time.
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: requestsPerConnection},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/vms"
@@ -309,6 +310,46 @@ func TestTimeoutsAreSet(t *testing.T) {
 		require.Positive(t, d)
 	}
 	require.Positive(t, s.MaxHeaderBytes)
+}
+
+// A connection of HTTP/2 has so many requests at a time and no more: who has more needs another.
+func TestRequestsOfAConnection(t *testing.T) {
+	const all = 2*requestsPerConnection + 1
+	began, release := make(chan string, all), make(chan struct{})
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = NewHTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			began <- r.RemoteAddr
+			<-release
+		}
+	}), nil)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	res, err := s.Client().Get(s.URL)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, 2, res.ProtoMajor)
+	var asking errgroup.Group
+	for range all {
+		asking.Go(func() error {
+			res, err := s.Client().Post(s.URL, "", nil)
+			if err != nil {
+				return err
+			}
+			return res.Body.Close()
+		})
+	}
+	of := map[string]int{}
+	for range all {
+		of[<-began]++
+	}
+	close(release)
+	require.NoError(t, asking.Wait())
+	require.Greater(t, len(of), 2)
+	for _, n := range of {
+		require.LessOrEqual(t, n, requestsPerConnection)
+	}
 }
 
 // Whatever the query is, the answer is a list or an error body, never a panic, and an error names a
