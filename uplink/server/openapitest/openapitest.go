@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -27,7 +28,20 @@ import (
 )
 
 // Doc is a document. Safe for concurrent use.
-type Doc struct{ *openapi3.T }
+type Doc struct {
+	*openapi3.T
+	paths []onePath // in the order in which they are tried
+}
+
+// onePath is a path of the document, and what addresses of it look like.
+type onePath struct {
+	pattern string
+	looks   *regexp.Regexp
+}
+
+// read holds the documents that have been read, by their text: most servers of a package's tests
+// serve the same.
+var read sync.Map
 
 // Document is the one that the server at a base address serves, checked.
 func Document(t testing.TB, base string) *Doc {
@@ -55,11 +69,23 @@ func fetch(ctx context.Context, way http.RoundTripper, base string) (*Doc, error
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answers %d", res.StatusCode)
 	}
+	if d, ok := read.Load(string(raw)); ok {
+		return d.(*Doc), nil
+	}
 	doc, err := openapi3.NewLoader().LoadFromData(raw)
 	if err != nil {
 		return nil, err
 	}
-	return &Doc{doc}, doc.Validate(ctx)
+	if err := doc.Validate(ctx); err != nil {
+		return nil, err
+	}
+	d := &Doc{T: doc}
+	for _, pattern := range slices.Backward(doc.Paths.InMatchingOrder()) {
+		one := named.ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+")
+		d.paths = append(d.paths, onePath{pattern, regexp.MustCompile("^" + one + "$")})
+	}
+	read.Store(string(raw), d)
+	return d, nil
 }
 
 // named is a name in a path, quoted for an expression.
@@ -73,10 +99,9 @@ const (
 // Path is the path of the document that an address is of, "" for none. A literal one comes before
 // one with a name in it.
 func (d *Doc) Path(path string) string {
-	for _, pattern := range slices.Backward(d.Paths.InMatchingOrder()) {
-		one := named.ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+")
-		if regexp.MustCompile("^"+one+"$").MatchString(path) && (pattern == path || d.Paths.Value(path) == nil) {
-			return pattern
+	for _, p := range d.paths {
+		if p.looks.MatchString(path) && (p.pattern == path || d.Paths.Value(path) == nil) {
+			return p.pattern
 		}
 	}
 	return ""
