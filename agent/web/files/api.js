@@ -22,10 +22,19 @@ async function words(answer) {
 const post = (path, body, type) => fetch(path, { method: "POST", body, headers: type ? { "Content-Type": type } : {}, credentials: "same-origin" });
 const json = (path, body) => post(path, JSON.stringify(body), "application/json");
 
+// now is the server's time in milliseconds, as far as its answers tell (to the second): a phone's clock may be hours off.
+export const now = () => Date.now() + ahead;
+let ahead = 0;
+function timed(answer) {
+  const off = Date.parse(answer.headers.get("Date")) - Date.now();
+  if (!Number.isNaN(off)) ahead = Math.abs(off) > 5000 ? off : 0;
+}
+
 // call asks the server; a session's token that ended is renewed once. What is not answered well is an Error with the answer's words
 // and its status, or Refused where another sign-in is wanted.
 async function call(path, options = {}, again = true) {
   const answer = await fetch(path, { cache: "no-store", credentials: "same-origin", ...options, headers: { Authorization: "Bearer " + bearer, ...options.headers } });
+  timed(answer);
   if (answer.ok) return answer;
   if (answer.status === 401) {
     if (again && !byToken && await resume()) return call(path, options, false);

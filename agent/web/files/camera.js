@@ -1,5 +1,5 @@
 // One camera: the still of any moment ("the last one before"), a timeline to move along, a live view by stills.
-import { get, imageBefore, stamp, still } from "./api.js";
+import { get, imageBefore, now as serverNow, stamp, still } from "./api.js";
 import { $, board, dataOf, includePlaces, ink, placesOf, put, stateOf, stencil, svg, what } from "./dom.js";
 import * as side from "./side.js";
 
@@ -11,7 +11,7 @@ const maxSpan = 14 * 86400, minSpan = 60;
 export function camera(app, [id, when]) {
   stencil("t-camera");
   const line = $("timeline"), canvas = $("bars"), img = $("still");
-  let at = when ? Date.parse(when) : Date.now(), span = 3600, live = !when, current, asking, events = [], media = { results: [], gaps: [] };
+  let at = when ? Date.parse(when) : serverNow(), span = 3600, live = !when, current, asking, events = [], media = { results: [], gaps: [] };
   let middle = at, loaded = [0, 0], timer, following = false;
 
   // One that is not among those that are listed first is asked for.
@@ -84,10 +84,10 @@ export function camera(app, [id, when]) {
     g.fillStyle = ink("--dim");
     for (const r of media.results) bar(Date.parse(r.startTimestamp), Date.parse(r.endTimestamp), 44, 5, 1);
     g.fillStyle = ink("--bad");
-    for (const gap of media.gaps) { const b = gap.endTimestamp ? Date.parse(gap.endTimestamp) : Date.now(); for (let p = Math.max(x(Date.parse(gap.startTimestamp)), 0); p < Math.min(x(b), width); p += 6) g.fillRect(p, 44, 3, 5); }
+    for (const gap of media.gaps) { const b = gap.endTimestamp ? Date.parse(gap.endTimestamp) : serverNow(); for (let p = Math.max(x(Date.parse(gap.startTimestamp)), 0); p < Math.min(x(b), width); p += 6) g.fillRect(p, 44, 3, 5); }
     for (const e of events) {
       g.fillStyle = ink(e.type.includes("tamper") ? "--warn" : "--motion");
-      bar(Date.parse(e.startTimestamp), e.endTimestamp ? Date.parse(e.endTimestamp) : Date.now(), e.type.includes("InRegion") ? 30 : 14, 12, 2);
+      bar(Date.parse(e.startTimestamp), e.endTimestamp ? Date.parse(e.endTimestamp) : serverNow(), e.type.includes("InRegion") ? 30 : 14, 12, 2);
     }
     g.fillStyle = ink("--dim");
     g.font = "11px system-ui";
@@ -111,7 +111,7 @@ export function camera(app, [id, when]) {
     const mine = loaded = [from - span * 500, to + span * 500];
     const [page, stills] = await Promise.all([
       get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), startTimestamp__gte: stamp(mine[0] - 3600e3), startTimestamp__lte: stamp(mine[1]), pageSize: 500, include: include.join(",") }),
-      get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], Date.now() + 1000)) }).catch((e) => { if (e.status === 404 || e.status === 503) return { results: [], gaps: [] }; throw e; }),
+      get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], serverNow() + 1000)) }).catch((e) => { if (e.status === 404 || e.status === 503) return { results: [], gaps: [] }; throw e; }),
     ]);
     if (left || mine !== loaded) return;
     events = page.results.sort((a, b) => a.startTimestamp < b.startTimestamp ? -1 : 1);
@@ -121,7 +121,7 @@ export function camera(app, [id, when]) {
 
   function go(t, query) {
     setLive(false);
-    at = Math.min(t, Date.now());
+    at = Math.min(t, serverNow());
     if (Math.abs(at - middle) > span * 450) middle = at;
     clearTimeout(timer);
     timer = setTimeout(() => load().catch(app.fail), 150);
@@ -135,7 +135,7 @@ export function camera(app, [id, when]) {
     let next = forward ? list.find((t) => t > at + 600) : list.findLast((t) => t < at - 600);
     if (next === undefined) {
       const page = await get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), pageSize: 1, sort: forward ? "+startTimestamp" : "-startTimestamp",
-        startTimestamp__gte: stamp(forward ? at + 100 : at - 90 * 86400e3), startTimestamp__lte: stamp(forward ? Date.now() : at - 1100) });
+        startTimestamp__gte: stamp(forward ? at + 100 : at - 90 * 86400e3), startTimestamp__lte: stamp(forward ? serverNow() : at - 1100) });
       if (left) return undefined;
       if (page.results.length === 0) return put($("gap"), forward ? "No later event." : "No earlier event.");
       next = Date.parse(page.results[0].startTimestamp) + 500;
@@ -159,7 +159,7 @@ export function camera(app, [id, when]) {
     $("live").setAttribute("aria-pressed", String(on));
   }
   function newest() {
-    at = middle = Date.now();
+    at = middle = serverNow();
     return show({ timestamp__lte: stamp(at + 60e3) }, true);
   }
   // A live view asks for the newest still again and again, the next one when the last has come.

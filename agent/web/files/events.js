@@ -1,5 +1,5 @@
 // Events as cards with a picture, newest first. New ones are put on top; nothing that is there is made anew.
-import { get, imageBefore, mostActors, stamp } from "./api.js";
+import { get, imageBefore, mostActors, now, stamp } from "./api.js";
 import { $, best, clock, includePlaces, knownKinds, lasted, make, placesOf, put, sites, stencil, what } from "./dom.js";
 
 const include = ["data.vms.objectDetection.v1", ...includePlaces, "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
@@ -26,7 +26,7 @@ export function events(app, [, query]) {
   // bounds are the times that the filters name, in the reader's own time zone.
   function bounds() {
     const day = $("day").value;
-    if (!day) return [new Date(Date.now() - 30 * 86400e3), new Date(Date.now() + 3600e3)];
+    if (!day) return [new Date(now() - 30 * 86400e3), new Date(now() + 3600e3)];
     return [new Date(day + "T" + ($("from").value || "00:00")), new Date(new Date(day + "T" + ($("to").value || "23:59")).getTime() + 59999)];
   }
   const regionsOf = (e) => placesOf(e).map((d) => d.name || d.id);

@@ -1,5 +1,5 @@
 // The wall: the newest still of each camera, asked for only where it is on screen and only when it is another one.
-import { get, mostActors, stamp } from "./api.js";
+import { get, mostActors, now, stamp } from "./api.js";
 import { $, make, put, sites, stateOf, stencil } from "./dom.js";
 import * as side from "./side.js";
 
@@ -107,7 +107,7 @@ export function wall(app, [site] = []) {
   counted();
   const ids = app.order.slice(0, mostActors).map((id) => "camera:" + id);
   if (ids.length) {
-    get("api/v3.0/events", { actor__in: ids.join(","), type__in: motionTypes, pageSize: 50, startTimestamp__gte: stamp(Date.now() - 6 * 3600e3), startTimestamp__lte: stamp(Date.now() + 3600e3) })
+    get("api/v3.0/events", { actor__in: ids.join(","), type__in: motionTypes, pageSize: 50, startTimestamp__gte: stamp(now() - 6 * 3600e3), startTimestamp__lte: stamp(now() + 3600e3) })
       .then((page) => page.results.filter((e) => !e.endTimestamp).forEach(lamp), app.fail);
   }
   // order takes away the tiles of cameras that have gone, and brings the others into their order.

@@ -236,6 +236,15 @@ func TestThePage(t *testing.T) {
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
 	b.shows(`document.querySelector("#still-time")?.dateTime === "` + before + `"`)
 
+	// A phone whose clock is hours behind sees what is there now all the same.
+	ask[bool](b, `(window.truly = Date.now, Date.now = () => truly() - 3 * 3600e3, true)`)
+	b.press(`nav a[data-view='wall']`)
+	b.shows(`document.querySelector('[data-id="gate"] img')?.naturalWidth > 300`)
+	b.press(`[data-id='gate'] a`)
+	b.shows(`document.querySelector("#live")?.getAttribute("aria-pressed") === "true" && Math.abs(Date.parse(document.querySelector("#still-time").dateTime) - truly()) < 600e3`)
+	b.shows(`document.querySelector("#still").naturalWidth > 300 && document.querySelector("#no-still").hidden`)
+	ask[bool](b, `(Date.now = truly, true)`)
+
 	// Events, with pictures, each of which leads to its moment.
 	b.press(`nav a[data-view='events']`)
 	b.shows(`[...document.querySelectorAll("#events li")].some((li) => li.textContent.startsWith("Motion") && li.querySelector("img").naturalWidth > 100)`)

@@ -1,5 +1,5 @@
 // What is drawn is tried: on the pictures that come, by a detector beside the bridge's own, and on the motions that are kept.
-import { follow, get, stamp } from "./api.js";
+import { follow, get, now as serverNow, stamp } from "./api.js";
 import { $, board, dataOf, includePlaces, ink, keep, make, placesOf, put, svg } from "./dom.js";
 
 const span = 60000, low = -5; // of the chart: milliseconds, and the power of ten at its foot
@@ -41,7 +41,7 @@ export function trial(id, titleOf, written) {
   }
 
   function hear(look, names) {
-    const now = Date.now();
+    const now = serverNow();
     if (look.waits) { put($("activity-says"), "No picture comes from the camera now."); $("moves").replaceChildren(); last = undefined; return; }
     const keen = last?.least !== look.least;
     last = look;
@@ -75,7 +75,7 @@ export function trial(id, titleOf, written) {
 
   // list asks for what is kept of the hours that are chosen.
   async function list() {
-    const since = { actor: "camera:" + id, pageSize: mostEvents, startTimestamp__gte: stamp(Date.now() - $("past-hours").value * 3600e3), startTimestamp__lte: stamp(Date.now() + 60e3) };
+    const since = { actor: "camera:" + id, pageSize: mostEvents, startTimestamp__gte: stamp(serverNow() - $("past-hours").value * 3600e3), startTimestamp__lte: stamp(serverNow() + 60e3) };
     const [moved, crossed] = await Promise.all([get("api/v3.0/events", { ...since, type__in: "vms.motionDetectionEvent.v1", include: "data.vms.objectDetection.v1" }),
       get("api/v3.0/events", { ...since, type__in: "vms.objectLineCrossEvent.v1", include: includePlaces.join(",") })]);
     if (left) return;

@@ -1,5 +1,5 @@
 // What is the service's alone: its views, and where it has from what all views share.
-import { follow, get, imageBefore, may, send, stamp } from "./api.js";
+import { follow, get, imageBefore, may, now, send, stamp } from "./api.js";
 import { bridges } from "./bridges.js";
 import { people } from "./people.js";
 import { trail } from "./trail.js";
@@ -42,7 +42,7 @@ async function look(app) {
 
 function shown(app, c) {
   const state = c.status?.connectionStatus || "unknown", online = state === "online";
-  return { id: c.id, name: c.name, bridge: c.bridgeId, site: app.sites.get(c.bridgeId) || c.bridgeId, state, online, ...(online ? { lastPreview: stamp(Date.now()) } : {}) };
+  return { id: c.id, name: c.name, bridge: c.bridgeId, site: app.sites.get(c.bridgeId) || c.bridgeId, state, online, ...(online ? { lastPreview: stamp(now()) } : {}) };
 }
 
 // more asks for the cameras that somebody looks for, which may be others than those that are listed first.
@@ -87,7 +87,7 @@ export function changes(app, _, say) {
     say("event", data);
     // What moves is worth another look at once.
     const c = app.cameras.get(data.actorId);
-    if (data.actorType === "camera" && c?.online) say("cameras", [{ ...c, lastPreview: stamp(Date.now()) }]);
+    if (data.actorType === "camera" && c?.online) say("cameras", [{ ...c, lastPreview: stamp(now()) }]);
   });
   return () => { stopped = true; clearInterval(beat); removeEventListener("pagehide", drop); stop(); drop(); };
 }
