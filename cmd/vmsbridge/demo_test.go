@@ -44,6 +44,7 @@ func TestDemo(t *testing.T) {
 	require.Contains(t, text, "recordedImage.jpeg?deviceId=cam-")
 	require.Contains(t, text, "to see it: curl")
 	require.Contains(t, text, "stopping")
+	require.True(t, strings.HasPrefix(text, "Open in a browser"), "what to do is the first line:\n%s", text)
 	require.Regexp(t, `(?m)^Open in a browser:  http://127\.0\.0\.1:\d+/#token=\w{26}$`, text)
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "DetectionEvent") && !strings.Contains(line, "to see it") {

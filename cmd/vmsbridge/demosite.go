@@ -186,8 +186,12 @@ func ending(c *demoCommand) string {
 }
 
 // event takes a line that vmscloud prints for an event (start, camera, type, length, image, two
-// spaces between) and shows it. Below the first one with an image it shows how to fetch that.
+// spaces between) and shows it, if it is of a camera or the bridge. Below the first one with an
+// image it shows how to fetch that.
 func (d *demo) event(line string) {
+	if strings.Contains(line, "  vms.account") || strings.Contains(line, "  vms.user") {
+		return
+	}
 	i := strings.Index(line, d.site.service+vms.PathImage)
 	if i < 0 {
 		_, _ = fmt.Fprintln(d.out, line)
