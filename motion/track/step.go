@@ -48,7 +48,6 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	k.flake = flake
 	k.box, k.seenAt, k.size = l.Box, at, l.Moved
 	k.linked++
-	k.compact = float64(l.Cells) >= compactShare*float64((l.Box.Right-l.Box.Left)*(l.Box.Bottom-l.Box.Top))
 	contrast := l.contrast()
 	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
 	if l.Strong {

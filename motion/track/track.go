@@ -13,9 +13,8 @@ const (
 	creepCells = 2
 	GoneAfter  = 350 * time.Millisecond // without motion, after which a track is given up
 	// without motion that goes on, after which a confirmed track must be confirmed anew
-	doubtAfter   = 1500 * time.Millisecond
-	most         = 32   // tracks at a time
-	compactShare = 0.25 // of its box, that a thing fills at least to be told from what is scattered
+	doubtAfter = 1500 * time.Millisecond
+	most       = 32 // tracks at a time
 )
 
 // contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
@@ -55,7 +54,6 @@ type Track struct {
 	size      int  // cells that moved in its last picture
 	linked    int  // pictures in which it was seen
 	flake     bool // it was like many others in the last picture
-	compact   bool // something compact moved in the last picture
 	creep     time.Duration
 	creepX    float64 // where its slow advance began, in cells
 	creepY    float64

@@ -169,7 +169,6 @@ var rules = []rule{
 	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
 	{"core", "find.go", "d.core(i, o, now) {", "false {"},
 	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
-	{"compact", "track/confirm.go", "t.Scattered && !k.compact, ", ""},
 	{"weather", "track/confirm.go", ", t.weather(k):", ":"},
 	{"young", "track/confirm.go", "case t.Young && !k.leaves(t.small) && !wanders,", "case false && small && middle,"},
 	{"young small", "track/confirm.go", "t.Young && small && k.strong < youngSmall,", ""},
