@@ -66,7 +66,7 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
 	wanders := k.wanders(t)
 	switch {
-	case !k.solid(), t.weather(k):
+	case !k.solid():
 		return false
 	case t.Young && !k.leaves(t.small) && !wanders, t.Young && small && k.strong < youngSmall,
 		t.Young && middle && k.sways():

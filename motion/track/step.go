@@ -85,7 +85,7 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		}
 		k.begins(start, at, t)
 	}
-	k.Live = k.Confirmed && !flake && !t.weather(k) && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
+	k.Live = k.Confirmed && !flake && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
 		k.creeping && l.Creeps || l.Goes && (l.Stirs || l.Fore < t.small))
 	switch {
 	case k.Live:

@@ -57,17 +57,7 @@ func (t *Tracker) Flurries() bool { return t.fall.all > flurry }
 // Falling is how many small things move at a time, on the mean of the last seconds.
 func (t *Tracker) Falling() float64 { return t.fall.all }
 
-// weather tells whether a track is one of many small things of its kind.
-func (t *Tracker) weather(k *Track) bool {
-	return k.cells < float64(t.small) && t.amongMany(int(k.typical/2))
-}
-
 // flake tells whether something is one of many small things of its size.
 func (t *Tracker) flake(cells int) bool {
-	return cells < t.small && t.amongMany(cells/2)
-}
-
-// amongMany tells whether something falls everywhere, much of it at least as large.
-func (t *Tracker) amongMany(cells int) bool {
-	return t.Flurries() && t.fall.above(cells) > likeOthers
+	return cells < t.small && t.Flurries() && t.fall.above(cells/2) > likeOthers
 }
