@@ -49,6 +49,7 @@ type node struct {
 type term struct {
 	front, admin http.Handler
 	tls          *tls.Config
+	held         func() bool // the database
 
 	mu      sync.Mutex // guards what follows
 	running int        // requests
@@ -185,7 +186,7 @@ func (n *node) serves(ctx context.Context, db *postgres.DB, front, admin http.Ha
 	if err != nil {
 		return err
 	}
-	t := &term{front: front, admin: admin, tls: both, idle: make(chan struct{})}
+	t := &term{front: front, admin: admin, tls: both, held: db.Held, idle: make(chan struct{})}
 	n.here.Store(t)
 	defer t.stop(n.log)
 	defer n.here.Store(nil)
@@ -202,10 +203,19 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the service is about to stop", http.StatusServiceUnavailable)
 		return
 	}
-	if t := n.here.Load(); t != nil && t.serve(w, r, t.front) {
+	if t := n.leads(); t != nil && t.serve(w, r, t.front) {
 		return
 	}
 	n.passOn(w, r)
+}
+
+// leads is the term for which this node leads, nil if another one may lead meanwhile: this one,
+// frozen or cut off from the database, would answer by rights that may hold no longer.
+func (n *node) leads() *term {
+	if t := n.here.Load(); t != nil && t.held() {
+		return t
+	}
+	return nil
 }
 
 // serve answers a request, unless the term is over.
@@ -253,7 +263,7 @@ func (n *node) hops(l net.Listener) front {
 	s := server.NewHTTP(http.HandlerFunc(n.hop), n.log)
 	s.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13}
 	s.TLSConfig.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		if t := n.here.Load(); t != nil {
+		if t := n.leads(); t != nil {
 			return t.tls, nil
 		}
 		return nil, errors.New("this node does not lead")
@@ -266,9 +276,9 @@ func (n *node) hops(l net.Listener) front {
 func (n *node) hop(w http.ResponseWriter, r *http.Request) {
 	from, local, scheme := cut3(r.Header.Get(headerHop))
 	r.Header.Del(headerHop)
-	t := n.here.Load()
+	t := n.leads()
 	if t == nil {
-		notNow(w, "This node led until a moment ago")
+		ledBefore(w)
 		return
 	}
 	h := t.admin
@@ -283,8 +293,14 @@ func (n *node) hop(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !t.serve(w, r, h) {
-		notNow(w, "This node led until a moment ago")
+		ledBefore(w)
 	}
+}
+
+// ledBefore has another node ask again, if it can.
+func ledBefore(w http.ResponseWriter) {
+	w.Header().Set(headerHop, "gone")
+	notNow(w, "This node led until a moment ago")
 }
 
 func cut3(s string) (a, b, c string) {

@@ -19,7 +19,7 @@ import (
 )
 
 // headerHop says whom a request is from that is passed on: the addresses of its connection's two
-// ends, and its scheme; or toAdmin.
+// ends, and its scheme; or toAdmin. In an answer it says that the node leads no longer.
 const (
 	headerHop = "Vmscloud-Hop"
 	toAdmin   = "admin"
@@ -271,13 +271,14 @@ func (n *node) passTo(hop string) http.Handler {
 		p.Out.Header.Set(headerHop, hop)
 	}, ModifyResponse: func(res *http.Response) error {
 		n.lasts(res)
+		res.Header.Del(headerHop)
 		if strings.HasPrefix(res.Request.URL.Path, "/api/") && res.StatusCode < 300 { // there a token was good
 			admit.Known(res.Request.Context())
 		}
 		return nil
 	}, ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 		if p, _ := r.Context().Value(passingKey{}).(*passing); p != nil && errors.Is(err, errHere) {
-			if t := n.here.Load(); t != nil && t.serve(p.answer, p.request, t.front) {
+			if t := n.leads(); t != nil && t.serve(p.answer, p.request, t.front) {
 				return
 			}
 		}
@@ -310,16 +311,20 @@ func (n *node) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var err error
 	for tries := 0; ; tries++ {
-		if n.here.Load() != nil {
+		if n.leads() != nil {
 			return nil, errHere
 		}
 		l, changed := n.there.get()
 		if l != nil {
 			var res *http.Response
-			if res, err = l.http.RoundTrip(r); err == nil {
+			asks := r.Method == http.MethodGet || r.Method == http.MethodHead // both come without a body
+			if res, err = l.http.RoundTrip(r); err == nil && (!asks || res.Header.Get(headerHop) == "") {
 				return res, nil
 			}
-			asks := r.Method == http.MethodGet || r.Method == http.MethodHead // both come without a body
+			if err == nil {
+				_ = res.Body.Close()
+				err = notSentError{errLeaderGone}
+			}
 			if again := errors.As(err, new(notSentError)) || asks && tries == 0; !again || r.Context().Err() != nil {
 				return nil, err
 			}

@@ -44,6 +44,7 @@ type DB struct {
 
 	mu      sync.Mutex // guards what follows; never held while PostgreSQL is asked
 	held    *pgx.Conn  // the connection that has the lock; nil while it is lost
+	seen    time.Time  // when it was asked last of what it answered; zero while it is lost
 	skew    time.Duration
 	failing error // why the last change failed, if PostgreSQL was to blame
 	ended   bool  // Run has ended
@@ -240,6 +241,7 @@ func (db *DB) look(ctx context.Context, conn *pgx.Conn) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.skew = before.Add(time.Since(began) / 2).Sub(there)
+	db.seen = began
 	return nil
 }
 

@@ -110,13 +110,14 @@ func (db *DB) hold(ctx context.Context) error {
 		}
 		_ = conn.Close(ctx)
 		db.mu.Lock()
-		db.held = nil
+		db.held, db.seen = nil, time.Time{}
 		db.mu.Unlock()
 	}
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	var epoch int64
 	if err = conn.QueryRow(ctx, `select epoch from vms_node`).Scan(&epoch); err == nil && epoch != db.epoch {
 		err = ErrTaken
@@ -130,7 +131,7 @@ func (db *DB) hold(ctx context.Context) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.held = conn
+	db.held, db.seen = conn, began
 	return nil
 }
 
@@ -138,4 +139,12 @@ func (db *DB) hasEnded() bool {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.ended
+}
+
+// Held reports whether no other process can have taken the database yet, as far as Run has seen:
+// what is known in memory still holds. It asks nothing.
+func (db *DB) Held() bool {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return time.Since(db.seen) < frozenAfter
 }
