@@ -225,6 +225,31 @@ func millions(b *testing.B, address string) {
 	require.NoError(b, err)
 }
 
+// BenchmarkSort puts the weeks of STORE_BENCH_EVENTS events in order, and counts the blocks that
+// the first page of 100 of a camera's day reads before and after:
+//
+//	STORE_BENCH_EVENTS=2000000 go test -run '^$' -bench Sort -benchtime 1x -timeout 0 ./storage/postgres
+func BenchmarkSort(b *testing.B) {
+	address := postgrestest.Start(b, postgrestest.Durable).Database(b)
+	for b.Loop() {
+		db, err := Open(b.Context(), address, Options{Now: func() time.Time { return zero }})
+		require.NoError(b, err)
+		defer db.Close()
+		e, err := db.Events()
+		require.NoError(b, err)
+		conn, err := pgx.Connect(b.Context(), address)
+		require.NoError(b, err)
+		defer func() { require.NoError(b, conn.Close(b.Context())) }()
+		total := fill(b, e, conn, "a/cam")
+		from := time.UnixMilli((weekOf(zero)-2)*week.Milliseconds() + day.Milliseconds())
+		before, began := blocks(b, e, "a/cam007", from, day, 100), time.Now()
+		require.NoError(b, e.sortWeeks(sortAtOnce))
+		took, after := time.Since(began), blocks(b, e, "a/cam007", from, day, 100)
+		load, _ := os.ReadFile("/proc/loadavg")
+		fmt.Printf("| %d events | %d blocks before | %d after | %s | load %.5s |\n", total, before, after, took, load)
+	}
+}
+
 // now is one time of the whole benchmark.
 func now(testing.TB) time.Time { return zero }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,7 +23,8 @@ import (
 // its event (vms.Event.FitsID), names hold no zero byte, Prune removes whole weeks, also of what a
 // cursor has not passed, and a cursor reads an event that changed several times once.
 type Events struct {
-	db *DB
+	db        *DB
+	sortAgain time.Time // of Prune, which does not run beside itself
 
 	mu      sync.Mutex // guards cursors
 	cursors []*Cursor

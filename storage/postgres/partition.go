@@ -106,9 +106,9 @@ func makePartition(ctx context.Context, conn *pgx.Conn, n int64) error {
 // Prune removes events that ended before r.Before: all those of weeks that ended before, by
 // dropping their partition, and each of those that have no partition. So an event may stay up to a
 // week longer. What is ongoing, and what ended later, stays. It also makes the partitions of the
-// next weeks, and counts those that are not counted, which may take minutes after an upgrade and
-// ends early when Run does. Keep and Oldest are refused: how much there is, PostgreSQL's own disk
-// limits.
+// next weeks, counts those that are not counted, and puts those that are over in the order of
+// actors, which may take minutes and ends early when Run does. It must not run beside itself. Keep
+// and Oldest are refused: how much there is, PostgreSQL's own disk limits.
 func (e *Events) Prune(r journal.Retention) (total int, err error) {
 	if r.Keep > 0 || r.Oldest > 0 {
 		return 0, errors.New("prune events: PostgreSQL removes events by their age only")
@@ -119,7 +119,7 @@ func (e *Events) Prune(r journal.Retention) (total int, err error) {
 	if !r.Before.IsZero() {
 		total, err = e.dropWeeks(r.Before)
 	}
-	return total, errors.Join(err, e.countWeeks(countAtOnce))
+	return total, errors.Join(err, e.countWeeks(countAtOnce), e.sortWeeks(sortAtOnce))
 }
 
 // dropWeeks removes what ended before a time, as Prune says.

@@ -126,6 +126,25 @@ create trigger vms_count_deleted after delete on vms_events referencing old tabl
 	for each statement execute function vms_count_deleted();
 create trigger vms_count_renamed after update of actor_type on vms_events
 	for each row when (old.actor_type <> new.actor_type) execute function vms_count_renamed();
+`}, 4: {oldest: 2, sql: `
+create table vms_sorted (
+	week bigint primary key,
+	copied bool not null
+);
+create table vms_late (
+	actor text collate "C" not null,
+	start_ms bigint not null,
+	name text collate "C" not null
+);
+create function vms_note_late() returns trigger language plpgsql as $$ begin
+	if tg_op <> 'INSERT' then
+		insert into vms_late values (old.actor, old.start_ms, old.name);
+	end if;
+	if tg_op <> 'DELETE' then
+		insert into vms_late values (new.actor, new.start_ms, new.name);
+	end if;
+	return null;
+end $$;
 `}}
 
 // migrate brings the tables up to date, all of it or nothing, or leaves them as a newer program

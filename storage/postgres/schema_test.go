@@ -40,7 +40,7 @@ func TestSchemaVersions(t *testing.T) {
 		{name: "an older program, the step was not said to expand", made: versions, opens: first,
 			version: len(versions) - 1, says: "use a newer program"},
 		{name: "of before the column, an older program", made: versions, opens: first,
-			version: len(versions) - 1, says: "which needs a program that knows 3; this one knows 1", withoutIt: true},
+			version: len(versions) - 1, says: "which needs a program that knows 4; this one knows 1", withoutIt: true},
 		{name: "n-1 beside n that expanded", made: next, opens: versions, version: len(versions)},
 		{name: "n-1 beside n that contracted", made: after, opens: versions, version: len(versions) + 1,
 			says: "use a newer program"},
