@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/notify"
 )
 
 // block is a piece of code in a document.
@@ -168,6 +170,27 @@ func TestDocumentsSayWhatWorks(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(b.text), 0o600))
 			out, err := run(in, "vmsbridge", "check", file)
 			require.NoError(t, err, "%s:\n%s\n%s", b.where, b.text, out)
+		case "yaml letters":
+			in := t.TempDir()
+			for _, m := range regexp.MustCompile(`(?:password|secret)_file: ([\w.-]+)`).FindAllStringSubmatch(b.text, -1) {
+				require.NoError(t, os.WriteFile(filepath.Join(in, m[1]), []byte("0123456789abcdef\n"), 0o600))
+			}
+			file := filepath.Join(in, "letters.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(b.text), 0o600))
+			_, err := notify.LoadSettings(file)
+			require.NoError(t, err, "%s:\n%s", b.where, b.text)
+		case "haproxy":
+			if _, err := exec.LookPath("haproxy"); err != nil {
+				t.Log("haproxy is not installed: apt install haproxy (scripts/deps does)")
+				continue
+			}
+			file := filepath.Join(t.TempDir(), "haproxy.cfg")
+			const around = "defaults\n mode http\n timeout client 1m\n timeout connect 5s\n" +
+				"frontend all\n bind 127.0.0.1:8470\n default_backend vmscloud\n"
+			require.NoError(t, os.WriteFile(file, []byte(around+b.text), 0o600))
+			out, err := run(t.TempDir(), "haproxy", "-c", "-f", file)
+			require.NoError(t, err, "%s:\n%s\n%s", b.where, b.text, out)
+		case "python", "ini": // uplink/webhook runs it; a part of a unit, for boards
 		case "sh run":
 			in := t.TempDir()
 			require.NoError(t, os.Symlink(filepath.Join(dir, "bin"), filepath.Join(in, "bin")))
@@ -181,6 +204,8 @@ func TestDocumentsSayWhatWorks(t *testing.T) {
 					return run(dir, args[0], args[1:]...)
 				})
 			}
+		default:
+			require.Fail(t, "a block that nothing checks", "%s: %q:\n%s", b.where, b.kind, b.text)
 		}
 	}
 	require.Greater(t, seen["yaml"], 4, "%v", seen)
