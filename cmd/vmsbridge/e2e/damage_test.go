@@ -195,7 +195,8 @@ cameras:
 	}
 	p, base := v.start(data)
 	p.line("the bridge runs", 20*time.Second)
-	l := &load{local: base, account: "acc", began: time.Now().UTC(), tried: map[string]bool{}, acked: map[string]bool{}}
+	l := &load{local: base, account: "acc", cameras: []string{"cam"}, began: time.Now().UTC(), tried: map[string]bool{},
+		acked: map[string]bool{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	go l.report(ctx, 1)
 	until(t, 30*time.Second, "events to be taken", func() bool {
