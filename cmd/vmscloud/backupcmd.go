@@ -266,6 +266,8 @@ func (c restoreCmd) there() (paths []string) {
 				paths = append(paths, path)
 			}
 		}
+		segments, _ := filepath.Glob(filepath.Join(c.Data, name+file.SegmentInfix+"*"))
+		paths = append(paths, segments...)
 	}
 	return paths
 }

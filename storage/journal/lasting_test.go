@@ -82,7 +82,7 @@ func TestCursorsLast(t *testing.T) {
 }
 
 // Damage to the sequence or to a cursor costs that home what it had still to read there, and no
-// more.
+// more; and nothing where the segments are beside the file.
 func TestDamageToCursors(t *testing.T) {
 	for name, bucket := range map[string][]byte{"an entry": schema.Changes, "a cursor": schema.Meta} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,15 @@ func TestDamageToCursors(t *testing.T) {
 				require.NoError(t, j.Put(sample.Event(fmt.Sprint(i), 0, time.Second), true))
 			}
 			require.NoError(t, j.Close())
+			closed, err := os.ReadFile(path)
+			require.NoError(t, err)
 			hurt := repaired(t, path, bucket, 8)
+			require.Len(t, read(t, cursors(t, hurt, "home")[0]), 20)
+			require.NoError(t, hurt.Close())
+
+			require.NoError(t, sample.RemoveSegments(path))
+			require.NoError(t, os.WriteFile(path, closed, 0o600))
+			hurt = repaired(t, path, bucket, 8)
 			c := cursors(t, hurt, "home")[0]
 			if name == "an entry" {
 				require.Len(t, read(t, c), 19)

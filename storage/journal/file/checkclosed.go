@@ -100,6 +100,9 @@ func (r *Report) compareClosed(path string, found *inspector) error {
 					return err
 				}
 				r.compare(tx, found)
+				if r.Clean() {
+					r.checkSegments(tx)
+				}
 				return nil
 			})
 		})
@@ -114,4 +117,35 @@ func (r *Report) compareClosed(path string, found *inspector) error {
 		return nil
 	}
 	return err
+}
+
+// checkSegments reads the segments beside a file that is sound, if they are its own.
+func (r *Report) checkSegments(tx *bolt.Tx) {
+	const damaged = "a segment beside the journal is damaged; the journal itself is whole"
+	s := openSegments(tx.DB().Path(), false)
+	if s == nil {
+		format := guard.Bucket(tx, schema.Format)
+		if len(listSegments(tx.DB().Path())) > 0 && format.Get(schema.KeySegments) != nil &&
+			format.Get(schema.KeyClean) != nil {
+			r.addf(damaged)
+		}
+		return
+	}
+	defer s.close()
+	same, reach := s.compare(tx)
+	if !same {
+		return // the next start begins new ones
+	}
+	err := s.read(func(rows []byte) error {
+		for len(rows) > 0 {
+			var err error
+			if _, rows, err = schema.CutRows(rows, len(rows)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !reach {
+		r.addf(damaged)
+	}
 }

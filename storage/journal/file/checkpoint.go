@@ -51,6 +51,10 @@ func (f *File) attach() error {
 	if err != nil {
 		return err
 	}
+	if err := f.beginSnapshot(); err != nil {
+		r.close()
+		return errors.Join(err, guard.Remove(r.path))
+	}
 	err = guard.Run(func() error {
 		tx, err := f.db.Begin(true)
 		if err != nil {
@@ -103,6 +107,9 @@ func (f *File) detach(mark ...[]byte) error {
 			}
 			format := guard.Bucket(tx, schema.Format)
 			err := errors.Join(format.Put(schema.KeyVersion, []byte{schema.Version}), format.Delete(schema.KeyLog))
+			if f.redo != nil {
+				err = errors.Join(err, f.endBlocks(tx))
+			}
 			for _, key := range mark {
 				err = errors.Join(err, format.Put(key, []byte{1}))
 			}
@@ -143,7 +150,11 @@ func (f *File) takeActivity(tx *bolt.Tx) error {
 	if f.opts.Activity == nil {
 		return nil
 	}
-	return schema.Replay(tx, schema.ActivityRecord(f.opts.Activity()))
+	record := schema.ActivityRecord(f.opts.Activity())
+	if f.redo != nil {
+		f.pending = append(f.pending, record...)
+	}
+	return schema.Replay(tx, record)
 }
 
 // point is a checkpoint that was begun.
@@ -151,6 +162,8 @@ type point struct {
 	tx    *bolt.Tx
 	state boltfile.State
 	epoch uint64
+	rows  []byte // of the block
+	block block
 }
 
 // checkpoint makes the file's present state one that a crash leaves. No change is under way or
@@ -174,7 +187,11 @@ func (f *File) checkpoint() error {
 // beginCheckpoint takes down the state. From then on others may change the file.
 func (f *File) beginCheckpoint() (p point, err error) {
 	err = guard.Run(func() error {
-		if err := f.db.Update(f.takeActivity); err != nil {
+		err := f.db.Update(func(tx *bolt.Tx) error {
+			format := guard.Bucket(tx, schema.Format)
+			return errors.Join(f.takeActivity(tx), format.Put(schema.KeySegments, f.segmentsKey()))
+		})
+		if err != nil {
 			return err
 		}
 		p.tx, err = f.db.Begin(false)
@@ -187,6 +204,7 @@ func (f *File) beginCheckpoint() (p point, err error) {
 	f.newPages.Store(0)
 	f.redo.next()
 	p.epoch = f.redo.epoch
+	p.rows, p.block = f.takePending()
 	p.state, err = boltfile.StateOf(f.file, uint64(p.tx.ID()), f.db.Info().PageSize)
 	return p, err
 }
@@ -194,6 +212,9 @@ func (f *File) beginCheckpoint() (p point, err error) {
 // endCheckpoint flushes it, notes it, and lets the one before go.
 func (f *File) endCheckpoint(p point) error {
 	if err := f.db.Sync(); err != nil {
+		return err
+	}
+	if err := f.writeBlock(p.rows, p.block); err != nil {
 		return err
 	}
 	if err := f.redo.setMark(p.state, f.db.Info().PageSize, p.epoch); err != nil {
@@ -209,17 +230,35 @@ func (f *File) endCheckpoint(p point) error {
 }
 
 // checkpointBeside is checkpoint beside those who change the file, if one is due.
-func (f *File) checkpointBeside() {
+func (f *File) checkpointBeside() { f.pointBeside(false) }
+
+// snapshotBeside is checkpointBeside of the next rows of a snapshot. It says whether there are
+// more.
+func (f *File) snapshotBeside() bool {
+	f.pointBeside(true)
+	f.commitMu.Lock()
+	defer f.commitMu.Unlock()
+	f.dbMu.RLock()
+	defer f.dbMu.RUnlock()
+	return f.snapshot != nil
+}
+
+func (f *File) pointBeside(copying bool) {
 	f.commitMu.Lock()
 	begun := f.commitMu.Unlock
 	defer func() { begun() }()
 	f.dbMu.RLock()
 	defer f.dbMu.RUnlock()
-	if f.db == nil || f.redo == nil || !f.due(1) || f.doubtful.Load() != nil || !f.pointMu.TryLock() {
+	if f.db == nil || f.redo == nil || !f.due(1) && (!copying || f.snapshot == nil) ||
+		f.doubtful.Load() != nil || !f.pointMu.TryLock() {
 		return
 	}
 	defer f.pointMu.Unlock()
 	if f.settle(); f.doubtful.Load() != nil {
+		return
+	}
+	if err := f.lookAfterSegments(); err != nil {
+		f.doubt(err)
 		return
 	}
 	p, err := f.beginCheckpoint()
@@ -235,7 +274,8 @@ func (f *File) checkpointBeside() {
 
 // due says whether so many times as much as asks for a checkpoint has changed since the last one.
 func (f *File) due(times int64) bool {
-	return f.newPages.Load() >= times*f.opts.CheckpointBytes || times == 1 && f.redo.at >= halfBytes*3/4
+	return f.newPages.Load() >= times*f.opts.CheckpointBytes ||
+		times == 1 && (f.redo.at >= halfBytes*3/4 || len(f.pending) >= segmentBytes/2)
 }
 
 // doubt notes that the device may lack what the file shows: all that was promised is in the log, or
@@ -268,7 +308,8 @@ func (f *File) redeem() error {
 		return err
 	}
 	f.leave(*doubt)
-	if err := f.openFile(true); err != nil {
+	_, damaged := errors.AsType[*guard.DamageError](*doubt)
+	if err := f.openFile(!damaged); err != nil {
 		f.breaksLocked(err, 0)
 		return f.broken.err
 	}
@@ -290,6 +331,7 @@ func (f *File) leave(cause error) {
 		f.forsake()
 		r.close()
 	}
+	f.closeSegments()
 	f.doubtful.Store(nil)
 	if late != nil && !damaged {
 		damaged = guard.Run(late.Rollback) != nil
@@ -374,7 +416,10 @@ func (f *File) replay(r *redo) error {
 		n := 0
 		err = f.db.Update(func(tx *bolt.Tx) (err error) {
 			var damaged bool
-			n, damaged, err = r.read(func(body []byte) error { return schema.Replay(tx, body) })
+			n, damaged, err = r.read(func(body []byte) error {
+				f.pending = append(f.pending, body...)
+				return schema.Replay(tx, body)
+			})
 			if damaged || errors.Is(err, schema.ErrDamaged) {
 				return guard.Damaged(fmt.Sprintf("the log beside it is damaged (%d records can be read)", n))
 			}

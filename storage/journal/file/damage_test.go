@@ -33,8 +33,11 @@ type filled struct {
 }
 
 // fill makes a journal of 400 events: a quarter waits, a few are parked, a few go on. Closed in
-// good order or not. It is made once and copied.
-func fill(t testing.TB, path string, clean bool) filled {
+// good order or not. It is made once and copied, without what was beside it.
+func fill(t testing.TB, path string, clean bool) filled { return fillBeside(t, path, clean, false) }
+
+// fillBeside is fill, with what was beside the file or not.
+func fillBeside(t testing.TB, path string, clean, beside bool) filled {
 	t.Helper()
 	madeMu.Lock()
 	defer madeMu.Unlock()
@@ -45,9 +48,22 @@ func fill(t testing.TB, path string, clean bool) filled {
 		b, err := os.ReadFile(from)
 		require.NoError(t, err)
 		m.bytes = b
+		m.beside, err = sample.Segments(from)
+		require.NoError(t, err)
+		require.NotEmpty(t, m.beside)
+		m.from = from
+		if !clean {
+			m.beside[from+file.LogSuffix], err = os.ReadFile(from + file.LogSuffix)
+			require.NoError(t, err)
+		}
 		made[clean] = m
 	}
 	require.NoError(t, os.WriteFile(path, m.bytes, 0o600))
+	for name, b := range m.beside {
+		if beside {
+			require.NoError(t, os.WriteFile(path+strings.TrimPrefix(name, m.from), b, 0o600))
+		}
+	}
 	return filled{maps.Clone(m.events), m.waiting, m.parked}
 }
 
@@ -58,7 +74,9 @@ var (
 
 type madeJournal struct {
 	filled
-	bytes []byte
+	bytes  []byte
+	from   string            // where it was made
+	beside map[string][]byte // by name
 }
 
 func fillOnce(t testing.TB, path string, clean bool) filled {
@@ -142,6 +160,22 @@ func (f filled) survey(t testing.TB, j *journal.Journal) (events, waiting, parke
 	return events, waiting, parked
 }
 
+// requireAll fails the test if anything is lost, or reported again.
+func (f filled) requireAll(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	if d := j.Damage(); d != nil {
+		require.Zero(t, d.Requeued+d.LostPages+d.DamagedValues+d.Stray, d)
+	}
+	stats, err := j.OutboxStats()
+	require.NoError(t, err)
+	events, waiting, parked := f.survey(t, j)
+	require.Equal(t, []int{len(f.events), len(f.waiting), len(f.parked)}, []int{events, waiting, parked})
+	require.Equal(t, []int{len(f.waiting), len(f.parked)}, []int{stats.Waiting, stats.Parked})
+	v, err := j.Meta("boot")
+	require.NoError(t, err)
+	require.Equal(t, "7", string(v))
+}
+
 func TestDamage(t *testing.T) {
 	const all, waiting, parked = 400, 100, 5
 	for _, c := range []struct {
@@ -218,6 +252,19 @@ func TestDamage(t *testing.T) {
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 	} {
+		t.Run(c.name+", with what is beside it", func(t *testing.T) {
+			t.Parallel()
+			path := sample.Path(t)
+			f := fillBeside(t, path, false, true)
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, c.damage(t, b), 0o600))
+			j := openChecked(t, path, journal.Options{})
+			f.requireAll(t, j)
+			require.NoError(t, j.Close())
+			j = openChecked(t, path, journal.Options{})
+			require.Nil(t, j.Damage(), "once repaired, it stays so")
+		})
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // each waits for the disk most of the time
 			path := sample.Path(t)
@@ -316,9 +363,9 @@ func TestRandomDamage(t *testing.T) {
 
 func randomDamage(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
-	clean := seed%3 == 0
+	clean, beside := seed%3 == 0, seed%2 == 0
 	path := sample.Path(t)
-	f := fill(t, path, clean)
+	f := fillBeside(t, path, clean, beside)
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	used := len(cutUsed(t, b, 0)) / 4096
@@ -351,7 +398,10 @@ func randomDamage(t *testing.T, seed uint64) {
 		require.NoError(t, err)
 		f.events[sample.Event("new", time.Hour, 2*time.Hour).ID] = sample.Event("new", time.Hour, 2*time.Hour)
 	}
-	events, _, _ := f.survey(t, j)
+	events, waiting, parked := f.survey(t, j)
+	if beside {
+		require.Equal(t, []int{len(f.events), len(f.waiting), len(f.parked)}, []int{events, waiting, parked})
+	}
 	// A page holds at most eight of these events, and a branch page lost is made up for by the
 	// stray pages.
 	require.GreaterOrEqual(t, events, 400-10*hits)
@@ -383,6 +433,7 @@ func TestParkedEntriesAreLost(t *testing.T) {
 	j, err = journal.Open(path, journal.Options{})
 	require.NoError(t, err)
 	require.NoError(t, sample.Crash(path, j.Close))
+	require.NoError(t, sample.RemoveSegments(path))
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	hits := 0

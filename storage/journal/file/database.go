@@ -37,7 +37,13 @@ func (f *File) openDB(lazy bool) error {
 		err = guard.SettleMeta(f.db, f.file)
 	}
 	if err == nil {
+		err = f.findSegments()
+	}
+	if err == nil {
 		err = f.load(f.db, lazy)
+	}
+	if err == nil && r != nil {
+		err = f.beginSnapshot()
 	}
 	if err == nil && r != nil {
 		err = f.checkpoint()

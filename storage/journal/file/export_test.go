@@ -7,10 +7,20 @@ var (
 	CheckOutbox = checkOutbox
 	CheckPages  = checkPages
 	Salvage     = salvage
+	Rebuild     = rebuild
 )
 
 // OpenUnread is Open without the reading beside the use.
 func OpenUnread(path string, o Options) (*File, error) {
 	f := newFile(path, o)
 	return f, f.open()
+}
+
+// SegmentsOf is how many bytes the segments have, and whether they are whole.
+func (f *File) SegmentsOf() (bytes int64, whole bool) {
+	f.commitMu.Lock()
+	defer f.commitMu.Unlock()
+	f.pointMu.Lock()
+	defer f.pointMu.Unlock()
+	return f.segments.bytes(), f.segments.last.since != 0
 }

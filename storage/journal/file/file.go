@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -44,6 +45,13 @@ type File struct {
 	late   *bolt.Tx
 	beside sync.WaitGroup // what Options.Beside runs
 
+	// segments, which pointMu guards, have what the file holds, but for pending: rows that the next
+	// block gets. That and snapshot need dbMu and, where it is held for reading, commitMu.
+	segments     *segments
+	segmentsNext time.Time // when it is tried again to write any; pointMu
+	pending      []byte
+	snapshot     *snapshot // nil: none is under way
+
 	// on path + ".lock": while it is held, nobody else touches the file, nor those beside it; nil
 	// once closed
 	lock io.Closer
@@ -63,6 +71,7 @@ type File struct {
 
 	unchecked bool // Open has left the pages to lookThrough
 	look      look
+	copying   look                  // of the rows into segments
 	failing   atomic.Pointer[error] // of the last change; nil: it was stored
 }
 
@@ -83,6 +92,9 @@ func Open(path string, opts Options) (*File, error) {
 	f.metrics.register(opts.Registerer)
 	if f.unchecked {
 		f.look.begin(f.lookThrough)
+	}
+	if f.snapshot != nil && !f.snapshot.done {
+		f.copying.begin(f.copyRows)
 	}
 	return f, nil
 }
@@ -112,10 +124,12 @@ func (f *File) openFile(lazy bool) error {
 	if err := guard.FinishRecovery(f.path); err != nil {
 		return err
 	}
-	if err := guard.Create(f.path); err != nil {
-		return err
+	err := f.emptied()
+	if err == nil {
+		if err = guard.Create(f.path); err == nil {
+			err = f.openDB(lazy)
+		}
 	}
-	err := f.openDB(lazy)
 	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
 		err = f.replaceDamaged(damaged)
 	}
@@ -126,6 +140,7 @@ func (f *File) openFile(lazy bool) error {
 // does nothing.
 func (f *File) Close() error {
 	f.look.end()
+	f.copying.end()
 	defer f.beside.Wait()
 	f.commitMu.Lock()
 	defer f.commitMu.Unlock()
@@ -150,6 +165,7 @@ func (f *File) Close() error {
 		f.forsake()
 		r.close()
 	}
+	f.closeSegments()
 	err := guard.Run(f.db.Close)
 	f.db = nil
 	if err != nil {

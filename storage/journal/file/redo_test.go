@@ -124,7 +124,7 @@ func TestFileAndLogAfterACrash(t *testing.T) {
 		}, 3, false},
 		"the file is gone": {func(_ *testing.T, _, log []byte) ([]byte, []byte) {
 			return nil, log
-		}, 0, false},
+		}, promised, true}, // of the segments
 		"the file's tree is zeroed": {func(_ *testing.T, db, log []byte) ([]byte, []byte) {
 			clear(db[8192:])
 			return db, log

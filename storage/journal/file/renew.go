@@ -24,9 +24,13 @@ func renew(from, to string, now time.Time) (Account, error) {
 	return saved, err
 }
 
-// renewAll is renew with what the log beside the file at from has: its records go into what could
-// be read of that, and of this a file is made once more, since they may contradict each other.
+// renewAll is rebuild, and where that cannot be, renew with what the log beside the file at from
+// has: its records go into what could be read of that, and of this a file is made once more, since
+// they may contradict each other.
 func renewAll(from, to string, now time.Time) (Account, error) {
+	if saved, whole, err := rebuild(from, to); whole || err != nil {
+		return saved, err
+	}
 	saved, err := renew(from, to, now)
 	r := readRedo(from + LogSuffix)
 	if err != nil || r == nil {

@@ -90,11 +90,17 @@ func (f *File) store(db *bolt.DB, write func(*bolt.Tx) error, record func() []by
 		return err
 	}
 	var logged error
-	if f.redo != nil {
+	pending := len(f.pending)
+	if f.redo == nil {
+		if err := f.endSegments(); err != nil {
+			return err
+		}
+	} else {
 		r := record()
 		if len(r) == 0 {
 			return nil
 		}
+		f.pending = append(f.pending, r...)
 		if logged = f.redo.append(r); logged == nil && !f.opts.Careful && f.roomy(tx) {
 			f.lateMu.Lock()
 			f.late, tx = tx, nil
@@ -111,6 +117,9 @@ func (f *File) store(db *bolt.DB, write func(*bolt.Tx) error, record func() []by
 		err = nil
 	case logged == nil:
 		f.redo.back()
+		f.pending = f.pending[:pending]
+	case err != nil:
+		f.pending = f.pending[:pending]
 	case err == nil:
 		err = f.checkpoint() // what the log has no room for, or did not take
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -24,16 +25,43 @@ func Crash(path string, close func() error) error {
 		if err != nil {
 			return errors.Join(err, close())
 		}
+		segments, err := Segments(path)
+		if err != nil {
+			return errors.Join(err, close())
+		}
 		// A checkpoint that was due changes both, and makes one not fit the other.
 		if again, _ := os.ReadFile(path + ".log"); !bytes.Equal(log, again) {
 			continue
 		}
 		err = errors.Join(close(), os.WriteFile(path, content, 0o600))
+		for name, b := range segments {
+			err = errors.Join(err, os.WriteFile(name, b, 0o600))
+		}
 		if log != nil {
 			err = errors.Join(err, os.WriteFile(path+".log", log, 0o600))
 		}
 		return err
 	}
+}
+
+// Segments are those of the journal at path, by their names.
+func Segments(path string) (map[string][]byte, error) {
+	names, err := filepath.Glob(path + ".segment-*")
+	segments := map[string][]byte{}
+	for _, name := range names {
+		b, readErr := os.ReadFile(name)
+		segments[name], err = b, errors.Join(err, readErr)
+	}
+	return segments, err
+}
+
+// RemoveSegments takes those of the journal at path away.
+func RemoveSegments(path string) error {
+	names, err := filepath.Glob(path + ".segment-*")
+	for _, name := range names {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 // LeafOf is the byte offset in a journal's file of a page in use that holds a value of the given

@@ -11,8 +11,10 @@ var (
 	KeyCount   = []byte("count")   // number of events
 	// how many wait and are parked, with the outbox's sequence and low of that moment, 8 bytes each
 	KeyTally = []byte("tally")
-	KeyLog   = []byte("log")   // in a file of VersionLogged: which log it belongs to
-	KeyProbe = []byte("probe") // zeros, for a moment: whether there is room is tried by it
+	KeyLog   = []byte("log") // in a file of VersionLogged: which log it belongs to
+	// number of the segments beside the file, and of the last block that is in it, 8 bytes each
+	KeySegments = []byte("segments")
+	KeyProbe    = []byte("probe") // zeros, for a moment: whether there is room is tried by it
 )
 
 // Version is that of the form that this package writes and reads.
@@ -26,7 +28,7 @@ const VersionLogged = 3
 var (
 	// ErrNewer says that a newer version of the program wrote a file.
 	ErrNewer = errors.New("the journal was written by a newer version of this program: install that version, or move " +
-		"the file away")
+		"the file away, and all beside it whose names begin as its does")
 	// ErrOlder says that a build of before the first release wrote a file, in form 1.
 	ErrOlder = errors.New("the journal was written by a build of before version 1.0.0, whose files no version " +
 		"reads: move the file away, and a new journal begins")

@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -31,8 +33,12 @@ func (t *Tx) Written() []byte {
 		}
 		b = appendRow(b, op, []byte(k.Bucket), []byte(k.Key), value)
 	}
+	return appendSequences(t.Tx, b)
+}
+
+func appendSequences(tx *bolt.Tx, b []byte) []byte {
 	for _, name := range [][]byte{Outbox, Changes} {
-		b = appendRow(b, rowSequence, name, nil, SequenceKey(guard.Bucket(t.Tx, name).Sequence()))
+		b = appendRow(b, rowSequence, name, nil, SequenceKey(guard.Bucket(tx, name).Sequence()))
 	}
 	return b
 }
@@ -56,24 +62,82 @@ func appendRow(b []byte, op byte, bucket, key, value []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(value))), value...)
 }
 
+// tagOf is that of the values with a checksum, by bucket.
+var tagOf = map[string]byte{string(Events): tagEvent, string(Outbox): tagEntry, string(Parked): tagParked,
+	string(Meta): tagMeta, string(Changes): tagChange}
+
+// RowPlace is where Rows goes on; the zero value is the beginning.
+type RowPlace struct {
+	bucket int
+	key    []byte
+}
+
+// ofThisFile are keys of the format bucket that say something of the file itself.
+var ofThisFile = [][]byte{KeyVersion, KeyClean, KeyLog, KeySegments, KeyProbe}
+
+// Rows appends to b, as rows of a record, what the journal holds from a place on, until that is
+// limit bytes or all of it: then done is true. It keeps nothing of tx. A value that is
+// damaged gives ErrDamaged.
+func Rows(tx *bolt.Tx, b []byte, from RowPlace, limit int) (_ []byte, next RowPlace, done bool, err error) {
+	end := len(b) + limit
+	for ; from.bucket < len(Buckets); from = (RowPlace{bucket: from.bucket + 1}) {
+		name := Buckets[from.bucket]
+		c := guard.Bucket(tx, name).Cursor()
+		for k, v := c.Seek(from.key); k != nil; k, v = c.Next() {
+			if len(b) >= end {
+				return b, RowPlace{from.bucket, bytes.Clone(k)}, false, nil
+			}
+			if tag := tagOf[string(name)]; tag != 0 {
+				if _, err := verified(tag, v); err != nil {
+					return nil, from, false, fmt.Errorf("bucket %q, key %q: %w", name, k, err)
+				}
+			}
+			if string(name) == string(Format) && slices.ContainsFunc(ofThisFile,
+				func(key []byte) bool { return bytes.Equal(key, k) }) {
+				continue
+			}
+			b = appendRow(b, rowPut, name, k, v)
+		}
+	}
+	return appendSequences(tx, b), from, true, nil
+}
+
+// CutRows cuts off the rows of a record that are in its first limit bytes, and at least one.
+func CutRows(record []byte, limit int) (first, rest []byte, err error) {
+	for rest = record; len(rest) > 0 && len(record)-len(rest) < limit; {
+		if _, _, _, rest, err = cutRow(rest); err != nil {
+			return nil, nil, err
+		}
+	}
+	return record[:len(record)-len(rest)], rest, nil
+}
+
 // Replay does once more what a record says. Doing it twice is as doing it once.
 func Replay(tx *bolt.Tx, record []byte) error {
 	for len(record) > 0 {
-		if len(record) < 2 || int(record[1]) >= len(Buckets) {
-			return fmt.Errorf("%w: a row of a record of changes", ErrDamaged)
+		head, key, value, rest, err := cutRow(record)
+		if err != nil {
+			return err
 		}
-		op, b := record[0], guard.Bucket(tx, Buckets[record[1]])
-		key, rest, ok := cutField(record[2:])
-		value, rest, whole := cutField(rest)
-		if !ok || !whole {
-			return fmt.Errorf("%w: a row of a record of changes is cut off", ErrDamaged)
-		}
-		if err := replayRow(b, op, key, value); err != nil {
+		if err := replayRow(guard.Bucket(tx, Buckets[head[1]]), head[0], key, value); err != nil {
 			return err
 		}
 		record = rest
 	}
 	return nil
+}
+
+// cutRow takes the first row off: what and where, key, value.
+func cutRow(record []byte) (head, key, value, rest []byte, err error) {
+	if len(record) < 2 || int(record[1]) >= len(Buckets) {
+		return nil, nil, nil, nil, fmt.Errorf("%w: a row of a record of changes", ErrDamaged)
+	}
+	key, rest, ok := cutField(record[2:])
+	value, rest, whole := cutField(rest)
+	if !ok || !whole {
+		return nil, nil, nil, nil, fmt.Errorf("%w: a row of a record of changes is cut off", ErrDamaged)
+	}
+	return record[:2], key, value, rest, nil
 }
 
 func replayRow(b *bolt.Bucket, op byte, key, value []byte) error {
