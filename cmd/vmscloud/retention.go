@@ -118,15 +118,17 @@ func (r *retention) Run(ctx context.Context) error {
 }
 
 func (r *retention) once(ctx context.Context) error {
+	var old journal.Retention // of none, but for keep; PostgreSQL's partitions are seen to by it, too
 	if r.keep > 0 {
-		n, err := r.events.Prune(journal.Retention{Before: time.Now().Add(-r.keep)})
-		r.gone.WithLabelValues("keep").Add(float64(n))
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			r.log.Info("old events removed", "events", n, "kept_for", r.keep)
-		}
+		old.Before = time.Now().Add(-r.keep)
+	}
+	n, err := r.events.Prune(old)
+	r.gone.WithLabelValues("keep").Add(float64(n))
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		r.log.Info("old events removed", "events", n, "kept_for", r.keep)
 	}
 	file := r.events.file()
 	if file == nil {

@@ -86,6 +86,31 @@ func TestTheOldestGoAtTheLimit(t *testing.T) {
 	}
 }
 
+// pruned is a store that keeps what it was asked to prune.
+type pruned struct {
+	Journal
+	asked []journal.Retention
+}
+
+func (p *pruned) Prune(r journal.Retention) (int, error) {
+	p.asked = append(p.asked, r)
+	return p.Journal.Prune(r)
+}
+
+// Where events are kept for ever, the store is seen to all the same: PostgreSQL's partitions are
+// made ahead by that. Nothing goes.
+func TestKeptForEver(t *testing.T) {
+	l := emptyBook(t)
+	l.fill(t, "quiet", 0, 100)
+	p := &pruned{Journal: l.Journal}
+	r := newRetention(&ledger{Journal: p, registry: l.registry, log: l.log}, t.TempDir(), 0, room{}, nil, l.log)
+	require.NoError(t, r.once(t.Context()))
+	require.Equal(t, []journal.Retention{{}}, p.asked)
+	s, err := l.file().OutboxStats()
+	require.NoError(t, err)
+	require.Equal(t, 100, s.Events)
+}
+
 // TestLevel is what each may have so that the sum is right.
 func TestLevel(t *testing.T) {
 	for _, c := range []struct {
