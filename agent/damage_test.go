@@ -169,6 +169,8 @@ func TestWhatIsNoFileHoldsUpNoStart(t *testing.T) {
 		{archive.JournalFile, pipe},
 		{archive.JournalFile + ".log", pipe},
 		{archive.JournalFile + ".log", folder},
+		{archive.JournalFile + ".segment-0000000000000001", pipe},
+		{archive.JournalFile + ".segment-0000000000000001", folder},
 		{api.IdentityFile, pipe},
 		{api.IdentityFile + ".copy", pipe},
 		{api.FirstUserFile, pipe},

@@ -173,5 +173,5 @@ func (f *File) emptied() error {
 
 func isEmpty(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Size() == 0 || errors.Is(err, os.ErrNotExist)
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0 || errors.Is(err, os.ErrNotExist)
 }
