@@ -36,7 +36,6 @@ type segments struct {
 	start int64     // where the last block is in it
 	at    int64     // where the next block goes
 	off   bool      // nothing is written: the disk has no room
-	pack  *flate.Writer
 }
 
 // segment is one of the files.
@@ -151,12 +150,9 @@ func (s *segments) bytesFrom(number uint64) (n int64) {
 func (s *segments) append(rows []byte, b block) error {
 	b.id, b.number = s.last.id, s.last.number+1
 	out := bytes.NewBuffer(make([]byte, blockHead, blockHead+len(rows)/2))
-	if s.pack == nil {
-		s.pack, _ = flate.NewWriter(out, flate.BestSpeed)
-	}
-	s.pack.Reset(out)
-	_, err := s.pack.Write(rows)
-	if err = errors.Join(err, s.pack.Close()); err != nil {
+	pack, _ := flate.NewWriter(out, flate.BestSpeed) // it is not kept: it holds more than a megabyte
+	_, err := pack.Write(rows)
+	if err = errors.Join(err, pack.Close()); err != nil {
 		return err
 	}
 	if b.since != s.last.since {
