@@ -273,7 +273,7 @@ func (s *Server) routes() {
 
 // requestsPerConnection is how many a client may have at a time over HTTP/2. A browser has one
 // connection; over HTTP/1.1 it has six, and asks for no more at a time.
-const requestsPerConnection = 16
+const requestsPerConnection = 8
 
 // NewHTTP wraps a handler in a server with the limits that both programs use. The caller sets Addr
 // or gives a listener, and shuts it down.
