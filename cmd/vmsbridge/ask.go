@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
 	"time"
 
+	"vmsbridge/agent/control"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/client"
@@ -19,7 +21,7 @@ import (
 // configuration file.
 type ask struct {
 	URL       string `name:"url" help:"Address of the bridge or the service, such as http://127.0.0.1:8480. Default: api.listen of the configuration." env:"VMSBRIDGE_URL" placeholder:"URL"`
-	TokenFile string `help:"File with a token for that address. Default: the first of api.tokens." env:"VMSBRIDGE_TOKEN_FILE" placeholder:"FILE"`
+	TokenFile string `help:"File with a token for that address. Default: the first of api.tokens; without any, root and the bridge's own user need none." env:"VMSBRIDGE_TOKEN_FILE" placeholder:"FILE"`
 	CAFile    string `name:"ca-file" help:"PEM file of certificates to trust beside the system's." placeholder:"FILE"`
 	configFile
 }
@@ -50,17 +52,20 @@ func (a ask) client() (*client.Client, error) {
 		if err != nil {
 			return nil, noConfig(a.Config, fmt.Errorf("%w; to ask another machine say --url and --token-file", err))
 		}
+		if o.Token == nil && len(cfg.API.Tokens) == 0 {
+			// Who may use the bridge's own door needs no token.
+			o.BaseURL, o.HTTP, o.Token = control.URL, control.Client(cfg.Bridge.Data), client.Token("none")
+			return made(o)
+		}
 		if o.Token == nil {
-			if len(cfg.API.Tokens) == 0 {
-				return nil,
-					cli.Exit(exitConfig,
-						fmt.Errorf("%s lists no api.tokens, so nobody may ask this bridge; add one and restart it",
-							a.Config))
-			}
 			o.Token = client.Token(cfg.API.Tokens[0].Token.Reveal())
 		}
 		o.BaseURL, o.CAFile = local(cfg.API, o.CAFile)
 	}
+	return made(o)
+}
+
+func made(o client.Options) (*client.Client, error) {
 	c, err := client.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)
@@ -103,6 +108,13 @@ func reachable(listen string) string {
 func hinted(doing string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return cli.Exit(exitAborted, fmt.Errorf("%s: interrupted", doing))
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s: %w", doing, errNotAllowed)
+	}
+	if errors.Is(err, control.ErrNotRunning) {
+		return fmt.Errorf("%s: %w; start it (vmsbridge service start), or ask another with --url and --token-file",
+			doing, control.ErrNotRunning)
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) {

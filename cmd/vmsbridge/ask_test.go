@@ -226,10 +226,10 @@ func TestAskFailures(t *testing.T) {
 	r = do(t, "events", "--url", s.url, "--token-file", bad+".none")
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.err, "no such file")
-	silent := write(t, "b.yaml", "api: {listen: 127.0.0.1:0}\n")
+	silent := write(t, "b.yaml", fmt.Sprintf("bridge: {data: %q}\n", t.TempDir()))
 	r = do(t, "events", "--config", silent)
-	require.Equal(t, exitConfig, r.code)
-	require.Contains(t, r.err, "no api.tokens")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "no bridge runs on this data folder; start it")
 }
 
 // Without --url, the configuration says where the bridge is and gives the token.
