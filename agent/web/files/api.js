@@ -196,6 +196,7 @@ export function follow(open, say) {
         if (stopped) return;
         if (e instanceof Refused) return say("refused");
       }
+      control.abort(); // nothing is left of what ended by itself
       if (stopped) return;
       say("down");
       await new Promise((done) => setTimeout(done, wait));
