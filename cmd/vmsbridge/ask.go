@@ -55,17 +55,13 @@ func (a ask) client() (*client.Client, error) {
 		if o.Token == nil && len(cfg.API.Tokens) == 0 {
 			// Who may use the bridge's own door needs no token.
 			o.BaseURL, o.HTTP, o.Token = control.URL, control.Client(cfg.Bridge.Data), client.Token("none")
-			return made(o)
+		} else {
+			if o.Token == nil {
+				o.Token = client.Token(cfg.API.Tokens[0].Token.Reveal())
+			}
+			o.BaseURL, o.CAFile = local(cfg.API, o.CAFile)
 		}
-		if o.Token == nil {
-			o.Token = client.Token(cfg.API.Tokens[0].Token.Reveal())
-		}
-		o.BaseURL, o.CAFile = local(cfg.API, o.CAFile)
 	}
-	return made(o)
-}
-
-func made(o client.Options) (*client.Client, error) {
 	c, err := client.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)

@@ -46,6 +46,17 @@ func newLoad(s *site, pace time.Duration, cameras ...string) *load {
 		images: map[time.Time][sha256.Size]byte{}}
 }
 
+// start has four writers report and somebody watch, until stop, which waits for them.
+func (l *load) start(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() { l.report(ctx, w) })
+	}
+	all.Go(func() { l.watch(ctx) })
+	return func() { cancel(); all.Wait() }
+}
+
 // report sends events of the cameras in turn until ctx ends. writer makes them differ from those of
 // others.
 func (l *load) report(ctx context.Context, writer int) {
@@ -169,13 +180,8 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	s := newSite(t, cameraYAML(loadCamera, sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
 	l := newLoad(s, 0, loadCamera)
-	ctx, stop := context.WithCancel(t.Context())
-	var others sync.WaitGroup
-	defer func() { stop(); others.Wait() }()
-	for w := range 4 {
-		others.Go(func() { l.report(ctx, w) })
-	}
-	others.Go(func() { l.watch(ctx) })
+	stop := l.start(t)
+	defer stop()
 
 	n := 0
 	for ; n < kills || time.Now().Before(deadline); n++ {
@@ -186,7 +192,6 @@ func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
 	}
 	s.startBridge()
 	stop()
-	others.Wait()
 	l.requireKept(s, fmt.Sprint(n, " kills"), time.Time{})
 	s.bridge.stop(10 * time.Second)
 	s.requireSound(n)
@@ -256,13 +261,8 @@ func TestTortureKills(t *testing.T) {
 		ids = append(ids, f.id)
 	}
 	l := newLoad(c.site, 200*time.Millisecond, ids...)
-	ctx, stop := context.WithCancel(t.Context())
-	var others sync.WaitGroup
-	defer func() { stop(); others.Wait() }()
-	for w := range 4 {
-		others.Go(func() { l.report(ctx, w) })
-	}
-	others.Go(func() { l.watch(ctx) })
+	stop := l.start(t)
+	defer stop()
 
 	var cut []time.Duration // from the end in the book to the kill, in the midst of motion
 	for n := range rounds {
@@ -292,7 +292,6 @@ func TestTortureKills(t *testing.T) {
 		}
 	}
 	stop()
-	others.Wait()
 	c.bridge.pause(25 * time.Second) // motion that is whole, too
 	l.requireKept(c.site, fmt.Sprint(c.counts), time.Now().Add(-keeps))
 
