@@ -17,7 +17,7 @@ import (
 // with it. The events go first: whose they are is known by the devices. Done again, it does no
 // harm.
 func (l *ledger) forget(account string) error {
-	n, err := l.Forget(func(a vms.Actor) bool { return l.owns(account, a) })
+	n, err := l.Forget(func(a vms.Actor) bool { return accountOf(a) == account })
 	if err == nil {
 		err = l.registry.Forget(account)
 	}

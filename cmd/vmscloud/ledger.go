@@ -92,7 +92,7 @@ func (l *ledger) store(changes []change) error {
 	}
 	events, had := make([]vms.Event, len(changes)), make([]int, len(changes))
 	for i, c := range changes {
-		events[i] = l.keyed(c.event)
+		events[i] = keyed(c.event)
 		had[i] = l.size(events[i].ID) // it is about right only
 	}
 	if err := l.Journal.PutAll(events, false); err != nil {

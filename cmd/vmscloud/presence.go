@@ -62,7 +62,7 @@ func (l *ledger) Amend(account string, actors []vms.Actor,
 	defer l.turns.Take(names, nil)()
 	kept := make([]vms.Actor, len(actors))
 	for i, a := range actors {
-		kept[i] = l.keyedActor(account, a)
+		kept[i] = keyedActor(account, a)
 	}
 	ongoing, err := l.OngoingOf(kept...)
 	if err != nil {

@@ -155,9 +155,9 @@ func (r *retention) once(ctx context.Context) error {
 // shorten removes events until a share of all is left. What an account has beyond what the others
 // leave it goes, its oldest first; who has less keeps all.
 func (r *retention) shorten(share float64) (removed int, err error) {
-	events, bytes, all, account := map[string]int{}, map[string]int64{}, int64(0), r.events.accountOf()
+	events, bytes, all := map[string]int{}, map[string]int64{}, int64(0)
 	err = r.events.file().Weigh(func(a vms.Actor, n int) {
-		whose := account(a)
+		whose := accountOf(a)
 		events[whose]++
 		bytes[whose] += int64(n)
 		all += int64(n)
@@ -173,7 +173,7 @@ func (r *retention) shorten(share float64) (removed int, err error) {
 		}
 		over := int(math.Ceil(float64(events[whose]) * float64(has-most) / float64(has)))
 		n, err := r.events.Prune(journal.Retention{Oldest: min(over, events[whose]-1),
-			Of: func(a vms.Actor) bool { return account(a) == whose }})
+			Of: func(a vms.Actor) bool { return accountOf(a) == whose }})
 		if removed += n; err != nil {
 			return removed, err
 		}

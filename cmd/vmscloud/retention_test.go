@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"path/filepath"
@@ -25,7 +26,7 @@ func emptyBook(t *testing.T) *ledger {
 	reg, err := registry.Open(filepath.Join(dir, registryFile))
 	require.NoError(t, err)
 	l := &ledger{Journal: j, registry: reg, log: slog.New(slog.DiscardHandler)}
-	t.Cleanup(func() { l.shut(t) })
+	t.Cleanup(func() { require.NoError(t, errors.Join(l.Journal.Close(), l.registry.Close())) })
 	return l
 }
 
@@ -37,7 +38,7 @@ func (l *ledger) fill(t *testing.T, account string, from, to int) {
 		for i := range list {
 			list[i] = motion(account, "cam", from+i)
 			list[i].EndTimestamp = vms.Ptr(list[i].StartTimestamp.Add(time.Second))
-			list[i] = l.keyed(list[i])
+			list[i] = keyed(list[i])
 		}
 		require.NoError(t, l.Journal.PutAll(list, false))
 	}

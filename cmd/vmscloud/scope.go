@@ -11,20 +11,19 @@ import (
 
 // Ids are an account's own, and the journal knows no accounts. So the ledger keeps an event and its
 // actor under their ids with the account before them, as registry.Key has it, and takes that off
-// again. What is from before ids were an account's own is kept under bare ids: the registry knows
-// of which actors.
+// again. Only the account itself is kept under its bare id.
 
 // keyed is an event as the journal has it.
-func (l *ledger) keyed(ev vms.Event) vms.Event {
-	if a := l.keyedActor(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); a.ID != ev.ActorID {
+func keyed(ev vms.Event) vms.Event {
+	if a := keyedActor(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); a.ID != ev.ActorID {
 		ev.ID, ev.ActorID = registry.Key(ev.ActorAccountID, ev.ID), a.ID
 	}
 	return ev
 }
 
 // keyedActor is an account's actor as the journal has it.
-func (l *ledger) keyedActor(account string, a vms.Actor) vms.Actor {
-	if !l.registry.Plain(account, a) {
+func keyedActor(account string, a vms.Actor) vms.Actor {
+	if a.Type != "account" {
 		a.ID = registry.Key(account, a.ID)
 	}
 	return a
@@ -57,7 +56,7 @@ func (l *ledger) Get(account, id string) (vms.Event, error) {
 func (l *ledger) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	actors := make([]vms.Actor, len(q.Actors))
 	for i, a := range q.Actors {
-		actors[i] = l.keyedActor(a.Account, a)
+		actors[i] = keyedActor(a.Account, a)
 	}
 	q.Actors = actors
 	page, err := l.Journal.List(q, c)
@@ -67,10 +66,8 @@ func (l *ledger) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	return page, err
 }
 
-// owns says whether an actor of the journal is an account's.
-func (l *ledger) owns(account string, a vms.Actor) bool {
-	if of, _, ok := strings.Cut(a.ID, "/"); ok {
-		return of == account
-	}
-	return l.registry.Owns(account, a) && l.registry.Plain(account, a)
+// accountOf is whose an actor of the journal is.
+func accountOf(a vms.Actor) string {
+	account, _, _ := strings.Cut(a.ID, "/")
+	return account
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -63,28 +62,13 @@ func (u *usage) anyFull() bool {
 	return false
 }
 
-// accountOf tells whose an actor is, as the journal has it.
-func (l *ledger) accountOf() func(vms.Actor) string {
-	plain := l.registry.Plains()
-	return func(a vms.Actor) string {
-		account, _, ok := strings.Cut(a.ID, "/")
-		switch {
-		case ok:
-			return account
-		case a.Type == "account":
-			return a.ID
-		}
-		return plain[a.ID]
-	}
-}
-
 // weigh counts anew.
 func (l *ledger) weigh() error {
-	bytes, account := map[string]int64{}, l.accountOf()
+	bytes := map[string]int64{}
 	l.usage.mu.Lock()
 	before := maps.Clone(l.usage.bytes)
 	l.usage.mu.Unlock()
-	if err := l.file().Weigh(func(a vms.Actor, n int) { bytes[account(a)] += int64(n) }); err != nil {
+	if err := l.file().Weigh(func(a vms.Actor, n int) { bytes[accountOf(a)] += int64(n) }); err != nil {
 		return err
 	}
 	u := &l.usage
@@ -126,7 +110,7 @@ func (l *ledger) roomFor(events []vms.Event) error {
 		if ev.Owner == "" || ev.Owner == vms.OwnerSelf || !l.usage.full(ev.AccountID) {
 			continue
 		}
-		if l.size(l.keyed(ev).ID) > 0 {
+		if l.size(keyed(ev).ID) > 0 {
 			continue
 		}
 		return vms.NewError(http.StatusForbidden, vms.ReasonLimit,

@@ -18,53 +18,30 @@ var (
 	bucketSubscriptions = "subscriptions" // account, zero byte, id → what the server keeps of it
 )
 
-// load brings what an older version wrote up to date and reads it.
+// load reads the records.
 func (r *Registry) load() error {
-	return r.records.Update(func(tx database.Tx) error {
+	return r.records.View(func(tx database.Tx) error {
 		clear(r.accounts)
 		clear(r.held)
 		return errors.Join(
-			upgrade(tx, bucketBridges, Bridge.row),
-			upgrade(tx, bucketActors, func(a Actor) ([]byte, Actor) { a.Plain = true; return a.row() }),
-			each(tx, bucketBridges, func(_ []byte, b Bridge) error { r.setLocked(b); return nil }),
-			each(tx, bucketActors, func(_ []byte, a Actor) error { r.account(a.Account).put(a); return nil }))
+			each(tx, bucketBridges, r.setLocked),
+			each(tx, bucketActors, func(a Actor) { r.account(a.Account).put(a) }))
 	})
 }
-
-func (b Bridge) row() ([]byte, Bridge) { return rowKey(b.Account, b.ID), b }
-func (a Actor) row() ([]byte, Actor)   { return rowKey(a.Account, a.ID), a }
 
 func rowKey(account, id string) []byte { return []byte(account + "\x00" + id) }
 
-// upgrade moves the records whose keys are bare ids, from when those were one space for all
-// accounts. One that is there already stays.
-func upgrade[T any](tx database.Tx, bucket string, row func(T) ([]byte, T)) error {
-	b, old := tx.Bucket(bucket), map[string]T{}
-	err := each(tx, bucket, func(key []byte, v T) error {
-		if bytes.IndexByte(key, 0) < 0 {
-			old[string(key)] = v
-		}
-		return nil
-	})
-	for id, v := range old {
-		key, v := row(v)
-		if b.Get(key) == nil {
-			err = errors.Join(err, putJSON(b, key, v))
-		}
-		err = errors.Join(err, b.Delete([]byte(id)))
-	}
-	return err
-}
-
-func each[T any](tx database.Tx, bucket string, f func(key []byte, v T) error) error {
+// each calls f with the records of a bucket.
+func each[T any](tx database.Tx, bucket string, f func(T)) error {
 	for k, raw := range tx.Bucket(bucket).Range(nil, nil) {
+		if bytes.IndexByte(k, 0) < 0 {
+			return fmt.Errorf("read %s %q: it is from before version 1.0.0; begin with an empty data folder", bucket, k)
+		}
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return fmt.Errorf("read %s %q: %w", bucket, k, err)
 		}
-		if err := f(k, v); err != nil {
-			return err
-		}
+		f(v)
 	}
 	return nil
 }

@@ -37,32 +37,6 @@ func (r *Registry) Owns(account string, a vms.Actor) bool {
 	return ok && known.Type == a.Type
 }
 
-// Plain says whether the events of an account's actor are kept under bare ids: those of actors from
-// when ids were one space for all accounts, and of the account itself, whose id is nobody else's.
-func (r *Registry) Plain(account string, a vms.Actor) bool {
-	if a.Type == "account" {
-		return true
-	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.look(account).actors[a.ID].Plain
-}
-
-// Plains are the Plain actors of all accounts: id → account.
-func (r *Registry) Plains() map[string]string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	out := map[string]string{}
-	for account, mine := range r.accounts {
-		for id, a := range mine.actors {
-			if a.Plain {
-				out[id] = account
-			}
-		}
-	}
-	return out
-}
-
 // Alone says whether there is one account at most that has anything here.
 func (r *Registry) Alone() bool {
 	r.mu.RLock()

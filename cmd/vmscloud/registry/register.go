@@ -120,7 +120,7 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 	if known && old.Type != want.Type {
 		return conflict(want.Type, want.ID)
 	}
-	want.Created, want.StatusSince, want.Plain = old.Created, old.StatusSince, old.Plain
+	want.Created, want.StatusSince = old.Created, old.StatusSince
 	want.Described, want.Untold = old.Described, old.Untold
 	want.Released = old.Released && old.Bridge == want.Bridge
 	if !known {

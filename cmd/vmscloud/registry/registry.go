@@ -44,9 +44,6 @@ type Actor struct {
 	Gone bool `json:"gone,omitempty"`
 	// Released says that the next other bridge that registers the camera may have it.
 	Released bool `json:"released,omitempty"`
-	// Plain says that it is from when ids were one space for all accounts: its events are kept
-	// under bare ids.
-	Plain bool `json:"plain,omitempty"`
 	// Status is the last one heard, by registration or status event, and when it began.
 	Status      string    `json:"status,omitempty"`
 	StatusSince time.Time `json:"statusSince,omitzero"`

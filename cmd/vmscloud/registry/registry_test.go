@@ -285,3 +285,17 @@ func TestABridgeThatIsAway(t *testing.T) {
 	require.Equal(t, vms.StatusOnline, cam)
 	require.Equal(t, vms.StatusOnline, bridge)
 }
+
+// A file from when ids were one space for all accounts is refused, since its events are kept under
+// other ids.
+func TestAFileOfBeforeIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "registry.db")
+	db, err := database.Open(path, FileOptions())
+	require.NoError(t, err)
+	require.NoError(t, database.InFile(db).Update(func(tx database.Tx) error {
+		return tx.Bucket(bucketActors).Put([]byte("gate"), []byte(`{"id":"gate","type":"camera","account":"north"}`))
+	}))
+	require.NoError(t, db.Close())
+	_, err = Open(path)
+	require.ErrorContains(t, err, "begin with an empty data folder")
+}
