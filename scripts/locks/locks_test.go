@@ -40,7 +40,6 @@ var meant = []struct{ lock, what, why string }{
 	{"storage/stills.Ring.appendMu", "", "the queue of those who write stills: the shelf, the flusher; questions, " +
 		"sums and cameras do not take it"},
 	{"storage/stills.Ring.flushMu", "", "one flush at a time, by the flusher"},
-	{"storage/stills.index.mu", "the function at|series.*between", "it reads a slice"},
 	{"storage/stills/segment.Flushing.mu", "", "held while a file is flushed or closed, never for a write or a read"},
 	{"storage/stills/segment.Writer.mu", "", "held while a file is flushed or closed, never for a write or a read"},
 	{"storage/stills/segment.Handles.mu", "Close|leave", "closing a file that was only read waits for nothing"},

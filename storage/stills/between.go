@@ -33,44 +33,31 @@ func (x *index) Between(camera string, kinds []segment.Kind, lo, hi int64, limit
 
 // cursor walks over a series' stills of one segment. The index' lock is held.
 type cursor struct {
-	segment.Entry // where it is
-	seg           *member
-	n             int // of the entry
-	len           int // how many there are
-	at            func(n int) segment.Entry
+	seg  *member
+	list []segment.Entry // where it is, and what comes behind it
 }
 
 // between are the first limit stills from lo to hi, in order of time. Of several of one time, the
 // newest segment's counts.
 func (s *series) between(lo, hi int64, limit int) (list []location) {
 	var next []cursor // a heap: the one with the earliest still first, and of those the newest segment
-	add := func(seg *member, n, len int, at func(int) segment.Entry) {
-		if n < len && at(n).Time <= hi {
-			next = append(next, cursor{at(n), seg, n, len, at})
-		}
-	}
 	for i := range s.parts {
-		if p := &s.parts[i]; p.min <= hi && p.max >= lo {
-			n, _ := p.search(lo)
-			add(p.seg, n, p.len(), p.entry)
+		p := &s.parts[i]
+		if p.min > hi || p.max < lo {
+			continue
 		}
-	}
-	for _, t := range s.tails {
-		if t.Entries != nil {
-			n, _ := segment.Search(t.List, lo)
-			add(t.seg, n, len(t.List), func(n int) segment.Entry { return t.List[n] })
+		from, _ := segment.Search(p.List, lo)
+		if to := pick(p.List, AtOrBefore, hi); from <= to {
+			next = append(next, cursor{p.seg, p.List[from : to+1]})
 		}
 	}
 	slices.SortFunc(next, cursor.compare)
 	for len(next) > 0 && len(list) < limit {
 		c := &next[0]
-		if len(list) == 0 || list[len(list)-1].Time != c.Time {
-			list = append(list, location{c.seg, c.Entry, c.seg.Shift})
+		if len(list) == 0 || list[len(list)-1].Time != c.list[0].Time {
+			list = append(list, location{c.seg, c.list[0], c.seg.Shift})
 		}
-		if c.n++; c.n < c.len {
-			c.Entry = c.at(c.n)
-		}
-		if c.n == c.len || c.Time > hi {
+		if c.list = c.list[1:]; len(c.list) == 0 {
 			next[0] = next[len(next)-1]
 			next = next[:len(next)-1]
 		}
@@ -80,7 +67,7 @@ func (s *series) between(lo, hi int64, limit int) (list []location) {
 }
 
 func (c cursor) compare(d cursor) int {
-	return cmp.Or(cmp.Compare(c.Time, d.Time), cmp.Compare(d.seg.Number, c.seg.Number))
+	return cmp.Or(cmp.Compare(c.list[0].Time, d.list[0].Time), cmp.Compare(d.seg.Number, c.seg.Number))
 }
 
 // sink puts a heap in order of which only the first may be out of place.

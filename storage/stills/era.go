@@ -110,9 +110,6 @@ func (r *Ring) settle(m *member, shift int64) error {
 	}
 	r.index.Settle(m, open, shift)
 	m.sealedAt = segment.SealShifted(m.sealedAt, shift)
-	if m.writer != nil {
-		m.writer.Move(shift)
-	}
 	return nil
 }
 

@@ -100,12 +100,7 @@ func (x *index) Count(st *Stats) {
 		st.Series++
 		oldest, newest = min(oldest, lo), max(newest, hi)
 		for i := range s.parts {
-			st.Stills += s.parts[i].len()
-		}
-		for _, tail := range s.tails {
-			if tail.Entries != nil {
-				st.Stills += len(tail.List)
-			}
+			st.Stills += len(s.parts[i].List)
 		}
 	}
 	if st.Series > 0 {

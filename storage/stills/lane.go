@@ -52,10 +52,10 @@ func (r *Ring) retire(l *lane) {
 	for _, p := range r.pending { // they are counted when they are flushed
 		total += int64(p.writer.Unflushed())
 	}
-	x := l.tail.Listing(m.SealTime(l.tail, wall), total+int64(l.file.Unflushed()))
+	x := r.index.Listing(m, l.tail, wall, total+int64(l.file.Unflushed()))
 	m.sealedAt, m.sealedUp = x.SealedAt, max(up, 1)
-	r.index.Install(m, x)
 	l.file.End(x)
+	r.index.Install(m, x)
 	r.pending = append(r.pending, m)
 	l.seg, l.file, l.tail = nil, nil, nil
 	switch {

@@ -3,7 +3,6 @@ package stills
 import (
 	"cmp"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -37,46 +36,26 @@ func (r *Ring) load() error {
 	}
 	r.next = newest + 1
 
-	there := make([]uint64, 0, 2*len(list))
-	readers := make([]*segment.Reader, loaders)
-	for i := range readers {
-		readers[i] = segment.NewReader(r.fs, r.dir)
+	all, err := r.readAll(list)
+	if err != nil {
+		return err
 	}
-	var late []*segment.Found                  // what is not sealed, or among the last, is adopted when all are known
+	there := make([]uint64, 0, 2*len(list))
 	var unsealed [segment.Lanes]*segment.Found // the newest segment of each lane, if it is not sealed
-	few := len(list) - maxPending - segment.Lanes
-	for at := 0; at < len(list); at += loadAtOnce {
-		chunk := list[at:min(at+loadAtOnce, len(list))]
-		found, err := r.readAll(readers, chunk)
-		if err != nil {
-			return err
-		}
-		for i, l := range found {
-			number, _ := segment.SegmentNumber(chunk[i].Name)
-			there = append(there, number, l.Block.Number)
-			if l.Broken == nil {
-				if unsealed[l.Lane] = nil; !l.Block.Sealed() {
-					unsealed[l.Lane] = l
-				}
+	for i, l := range all {
+		number, _ := segment.SegmentNumber(list[i].Name)
+		there = append(there, number, l.Block.Number)
+		if l.Broken == nil {
+			if unsealed[l.Lane] = nil; !l.Block.Sealed() {
+				unsealed[l.Lane] = l
 			}
-			r.index.Loads(at+i+1, len(list))
-			if l.Broken == nil && l.Sealed && at+i < few {
-				r.adopt(l, false)
-				readers[i%loaders].Reuse(l.Listing)
-			} else {
-				late = append(late, l)
-			}
-		}
-		if at/loadAtOnce%collectEvery == collectEvery-1 {
-			// What is left of reading would add to the memory that the process has for good.
-			runtime.GC()
 		}
 	}
 	r.missed(there)
 	removed := false
-	for i, l := range late {
+	for i, l := range all {
 		// A crash may leave all segments half made that were begun since the last flush.
-		if len(late)-i <= maxPending+segment.Lanes && r.halfMade(l) {
+		if len(all)-i <= maxPending+segment.Lanes && r.halfMade(l) {
 			if err := segment.Drop(r.fs, r.dir, l.Number); err != nil {
 				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.Path, "error", err)
 				r.adopt(l, false)
@@ -84,7 +63,7 @@ func (r *Ring) load() error {
 			}
 			removed = true
 			r.names.dropped = append(r.names.dropped, l.Number)
-			if i < len(late)-1 {
+			if i < len(all)-1 {
 				r.stats.badSegments.Add(1) // or something wiped it
 				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.Path)
 			}
@@ -99,31 +78,26 @@ func (r *Ring) load() error {
 		}).Number + 1
 	}
 	slices.SortFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.Number, b.Number) })
-	r.index.Loads(0, 0)
 	return nil
 }
 
-const (
-	// loadAtOnce is how many segments are read before they are adopted, and after how many times
-	// that garbage is collected.
-	loadAtOnce, collectEvery = 64, 4
-	// loaders read side by side where there are many segments: a flash card answers several at once
-	// sooner.
-	loaders = 4
-)
+// loaders read side by side where there are many segments: a flash card answers several at once
+// sooner.
+const loaders, loadAtOnce = 4, 64
 
-// readAll reads some segments' indexes.
-func (r *Ring) readAll(readers []*segment.Reader, list []vfs.Entry) ([]*segment.Found, error) {
+// readAll reads the segments' indexes.
+func (r *Ring) readAll(list []vfs.Entry) ([]*segment.Found, error) {
 	found, errs := make([]*segment.Found, len(list)), make([]error, len(list))
-	n := len(readers)
+	n := loaders
 	if len(list) < loadAtOnce {
 		n = 1
 	}
 	var wait sync.WaitGroup
 	for w := range n {
 		wait.Go(func() {
+			rd := segment.NewReader(r.fs, r.dir)
 			for i := w; i < len(list); i += n {
-				found[i], errs[i] = r.readOne(readers[w], list[i])
+				found[i], errs[i] = r.readOne(rd, list[i])
 			}
 		})
 	}

@@ -14,9 +14,8 @@ type member struct {
 	segment.File
 	broken error // why nothing of it can be read
 
-	// The index' lock guards these.
-	list []spot // the full segment's stills, series after series; the parts point into it
-	gone bool   // it left the index
+	// The index' lock guards this.
+	gone bool // it left the index
 
 	// Ring.appendMu guards these.
 	dead     bool            // left the index, but its file could not be deleted yet

@@ -51,8 +51,7 @@ func (m *mender) mend(l *segment.Found, sealed bool) error {
 		if indexErr == nil && l.Block.Sealed() {
 			x.SealedAt, x.Written = stored.SealedAt, stored.Written
 		}
-		x.Move(l.Block.Shift)
-		if _, err := segment.Seal(f, l.Block, x, l.End); err != nil {
+		if _, err := segment.Seal(f, l.Block, x.Encode(0), l.End); err != nil {
 			return err
 		}
 		m.say("%s: the index was missing or wrong, written anew from %d stills", name, len(x.List))

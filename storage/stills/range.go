@@ -40,19 +40,7 @@ func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list
 		if i >= limit && f.Time != all[i-1].Time {
 			return list, true, nil
 		}
-		size, err := r.size(f.location)
-		if err != nil {
-			continue // it was dropped since, or is damaged
-		}
-		list = append(list, Frame{segment.Time(f.Time), f.Kind, size})
+		list = append(list, Frame{segment.Time(f.Time), f.Kind, int(f.Size)})
 	}
 	return list, false, nil
-}
-
-// size is a still's; the index does not have that of a very large one.
-func (r *Ring) size(l location) (int, error) {
-	if l.Entry.Size > 0 {
-		return int(l.Entry.Size), nil
-	}
-	return l.Seg.StillSize(r.fs, l.Place)
 }

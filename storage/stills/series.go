@@ -10,18 +10,19 @@ import (
 
 // series is all stills of one camera and kind. The index' mu guards it.
 type series struct {
-	parts []part // of full segments, in the order of the segments' numbers
+	parts []part // in the order of the segments' numbers
 	mixed bool   // not every part begins after the one before it ended: the clock stepped, or both lanes have some
-	tails [segment.Lanes]tail
 	// prunedTo is the time of the newest still that was dropped, if pruned.
 	pruned   bool
 	prunedTo int64
 }
 
-// tail is a series' stills in a segment that is being written; entries is nil if it has none.
-type tail struct {
+// part is a segment's stills of a series, never none. Those of a segment that is being written are
+// its draft's own.
+type part struct {
 	seg *member
 	*segment.Entries
+	min, max int64 // times of the first and the last still
 }
 
 // location is where a still is.
@@ -29,6 +30,37 @@ type location struct {
 	Seg *member
 	segment.Entry
 	Shift int64 // of its segment, when it was located
+}
+
+// put takes what a segment has of the series, in place of what it had before.
+func (s *series) put(seg *member, e *segment.Entries) {
+	at := len(s.parts)
+	for at > 0 && s.parts[at-1].seg.Number > seg.Number {
+		at--
+	}
+	if at > 0 && s.parts[at-1].seg == seg {
+		at--
+	} else {
+		s.parts = slices.Insert(s.parts, at, part{})
+	}
+	s.parts[at] = part{seg, e, e.List[0].Time, e.List[len(e.List)-1].Time}
+	s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
+}
+
+// pick is the index of the still that op and t mean, or -1 if there is none or none that can be
+// better.
+func (p *part) pick(op Op, t int64, better func(int64) bool) int {
+	switch op {
+	case Before, AtOrBefore:
+		if p.min > t || !better(p.max) {
+			return -1
+		}
+	case AtOrAfter, After:
+		if p.max < t || !better(p.min) {
+			return -1
+		}
+	}
+	return pick(p.List, op, t)
 }
 
 // find is the place of the still that op and t mean. Where segments overlap in time, as after a
@@ -46,7 +78,6 @@ func (s *series) find(op Op, t int64, but ...*member) (best location, ok bool) {
 		}
 		return at > best.Time
 	}
-	from, place := -1, -1
 	first, last := s.window(op, t)
 	if len(but) > 0 {
 		first, last = 0, len(s.parts)-1
@@ -56,29 +87,8 @@ func (s *series) find(op Op, t int64, but ...*member) (best location, ok bool) {
 		if slices.Contains(but, p.seg) {
 			continue
 		}
-		n := p.pick(op, t, better)
-		if n < 0 {
-			continue
-		}
-		if at := p.at(n); better(at) {
-			best.Time, ok = at, true
-			from, place = i, n
-		}
-	}
-	if from >= 0 {
-		p := &s.parts[from]
-		best = location{p.seg, p.entry(place), p.seg.Shift}
-	}
-	for _, tail := range s.tails {
-		if tail.Entries == nil || slices.Contains(but, tail.seg) {
-			continue
-		}
-		n := pick(tail.List, op, t)
-		if n < 0 {
-			continue
-		}
-		if at := tail.List[n].Time; better(at) || at == best.Time && tail.seg.Number > best.Seg.Number {
-			best, ok = location{tail.seg, tail.List[n], tail.seg.Shift}, true
+		if n := p.pick(op, t, better); n >= 0 && better(p.List[n].Time) {
+			best, ok = location{p.seg, p.List[n], p.seg.Shift}, true
 		}
 	}
 	return best, ok
@@ -125,14 +135,7 @@ func (s *series) lookMixed() {
 func (s *series) later(t int64, number uint64) bool {
 	for i := len(s.parts) - 1; i >= 0 && s.parts[i].seg.Number > number; i-- {
 		if p := &s.parts[i]; p.min <= t && t <= p.max {
-			if _, found := p.search(t); found {
-				return true
-			}
-		}
-	}
-	for _, tail := range s.tails {
-		if tail.Entries != nil && tail.seg.Number > number {
-			if _, found := segment.Search(tail.List, t); found {
+			if _, found := segment.Search(p.List, t); found {
 				return true
 			}
 		}
@@ -140,53 +143,45 @@ func (s *series) later(t int64, number uint64) bool {
 	return false
 }
 
-// forget takes a damaged still out.
-func (s *series) forget(l location) {
-	for _, tail := range s.tails {
-		if tail.Entries != nil && tail.seg == l.Seg {
-			if i, found := segment.Search(tail.List, l.Time); found && tail.List[i].Place == l.Place {
-				tail.Entries.List = slices.Delete(tail.List, i, i+1)
-			}
-			return
-		}
-	}
-	for n := range s.parts {
-		p := &s.parts[n]
-		if p.seg != l.Seg {
-			continue
-		}
-		i, found := p.search(l.Time)
-		switch {
-		case !found || p.entry(i).Place != l.Place:
-			continue
-		case p.len() == 1:
-			s.parts = slices.Delete(s.parts, n, n+1)
-		default:
-			p.remove(i)
-		}
-		return
-	}
-}
-
-// drop takes a segment's parts out, and says whether there were any.
-func (s *series) drop(seg *member) bool {
-	i, found := slices.BinarySearchFunc(s.parts, seg.Number, func(p part, n uint64) int {
+// of is the place of a segment's part, or where it would be.
+func (s *series) of(seg *member) (int, bool) {
+	return slices.BinarySearchFunc(s.parts, seg.Number, func(p part, n uint64) int {
 		return cmp.Compare(p.seg.Number, n)
 	})
+}
+
+// forget takes a damaged still out.
+func (s *series) forget(l location) {
+	n, found := s.of(l.Seg)
+	if !found {
+		return
+	}
+	p := &s.parts[n]
+	i, found := segment.Search(p.List, l.Time)
+	if !found || p.List[i].Place != l.Place {
+		return
+	}
+	if p.List = slices.Delete(p.List, i, i+1); len(p.List) == 0 {
+		s.parts = slices.Delete(s.parts, n, n+1)
+		return
+	}
+	p.min, p.max = p.List[0].Time, p.List[len(p.List)-1].Time
+}
+
+// drop takes a segment's part out, and says whether there was one.
+func (s *series) drop(seg *member) bool {
+	i, found := s.of(seg)
 	if !found {
 		return false
 	}
-	end := i
-	for ; end < len(s.parts) && s.parts[end].seg == seg; end++ {
-		if at := s.parts[end].max; !s.pruned || at > s.prunedTo {
-			s.pruned, s.prunedTo = true, at
-		}
+	if at := s.parts[i].max; !s.pruned || at > s.prunedTo {
+		s.pruned, s.prunedTo = true, at
 	}
 	if i == 0 { // as a rule; moving the others would take as long as there are segments
-		clear(s.parts[:end])
-		s.parts = s.parts[end:]
+		s.parts[0] = part{}
+		s.parts = s.parts[1:]
 	} else {
-		s.parts = slices.Delete(s.parts, i, end)
+		s.parts = slices.Delete(s.parts, i, i+1)
 	}
 	if s.mixed { // perhaps no longer
 		s.lookMixed()
@@ -194,31 +189,14 @@ func (s *series) drop(seg *member) bool {
 	return true
 }
 
-// empty says whether there is no still.
-func (s *series) empty() bool {
-	for _, tail := range s.tails {
-		if tail.Entries != nil && len(tail.List) > 0 {
-			return false
-		}
-	}
-	return len(s.parts) == 0
-}
-
 // bounds are the oldest and the newest still's times.
 func (s *series) bounds() (oldest, newest int64, ok bool) {
-	take := func(lo, hi int64) {
-		if !ok {
-			oldest, newest, ok = lo, hi, true
-		}
-		oldest, newest = min(oldest, lo), max(newest, hi)
-	}
 	for i := range s.parts {
-		take(s.parts[i].min, s.parts[i].max)
-	}
-	for _, tail := range s.tails {
-		if tail.Entries != nil && len(tail.List) > 0 {
-			take(tail.List[0].Time, tail.List[len(tail.List)-1].Time)
+		p := &s.parts[i]
+		if !ok {
+			oldest, newest, ok = p.min, p.max, true
 		}
+		oldest, newest = min(oldest, p.min), max(newest, p.max)
 	}
 	return oldest, newest, ok
 }

@@ -56,7 +56,7 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	s.drop(segments[0])
 	s.drop(segments[7])
 	s.forget(location{Seg: segments[9],
-		Entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].entry(0)})
+		Entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].List[0]})
 	require.False(t, s.mixed)
 	compare()
 	install(5, 6)
@@ -66,4 +66,9 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	install(at, at+1) // one time twice
 	require.True(t, s.mixed)
 	compare()
+	newest := segments[len(segments)-1].Number
+	require.False(t, s.later(at, newest))
+	require.True(t, s.later(at, newest-1), "the first of the newest segment")
+	require.True(t, s.later(at+1, newest-1), "the last")
+	require.False(t, s.later(at+2, newest-1))
 }

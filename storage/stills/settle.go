@@ -8,16 +8,21 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// Settle moves the times of a segment of an era by shift, and those of its draft d if it is being
-// written; else d is nil.
+// Settle moves the times of a segment of an era by shift, which are those of its draft d if it is
+// being written; else d is nil.
 func (x *index) Settle(seg *member, d *segment.Draft, shift int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	seg.Era, seg.Shift = 0, seg.Shift+shift
 	for _, s := range x.series {
 		for i := range s.parts {
-			if p := &s.parts[i]; p.seg == seg {
-				p.min, p.max = p.min+shift, p.max+shift
+			p := &s.parts[i]
+			if p.seg != seg {
+				continue
+			}
+			p.min, p.max = p.min+shift, p.max+shift
+			if d == nil {
+				p.Move(shift)
 			}
 		}
 	}
@@ -57,11 +62,6 @@ func (x *index) EraExtent(era uint32) (lo, hi int64, ok bool) {
 		for _, p := range s.parts {
 			if p.seg.Era == era {
 				lo, hi = min(lo, p.min), max(hi, p.max)
-			}
-		}
-		for _, t := range s.tails {
-			if t.Entries != nil && len(t.List) > 0 && t.seg.Era == era {
-				lo, hi = min(lo, t.List[0].Time), max(hi, t.List[len(t.List)-1].Time)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// endSegment has what is being written taken for full, so that it is packed.
+// endSegment has what is being written taken for full.
 func endSegment(r *Ring) {
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
@@ -44,12 +44,13 @@ func TestOneSegmentOverYears(t *testing.T) {
 	}
 }
 
-// TestVeryLargeStill: a size that does not fit a packed entry is read from the record.
+// TestVeryLargeStill: one above 8 MiB is kept with its size as any other.
 func TestVeryLargeStill(t *testing.T) {
+	const size = 8<<20 + 5
 	dir := memDir(t)
 	opts := Options{MaxBytes: 256 << 20, SegmentBytes: 32 << 20, MinFree: -1}
 	r := open(t, dir, opts)
-	large, little := still("cam", Main, 0, maxSize+5), still("cam", Main, time.Second, 100)
+	large, little := still("cam", Main, 0, size), still("cam", Main, time.Second, 100)
 	require.NoError(t, r.Append(large))
 	require.NoError(t, r.Append(little))
 	endSegment(r)
@@ -59,5 +60,5 @@ func TestVeryLargeStill(t *testing.T) {
 	requireStill(t, r, little, After, large.Time)
 	frames, _, err := r.Range("cam", Main, large.Time, little.Time, 0)
 	require.NoError(t, err)
-	require.Equal(t, []int{maxSize + 5, 100}, []int{frames[0].Size, frames[1].Size})
+	require.Equal(t, []int{size, 100}, []int{frames[0].Size, frames[1].Size})
 }

@@ -58,12 +58,11 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 	return nil
 }
 
-// Seal writes the index behind the records and says so in the last block, and returns where the
+// Seal writes the index p behind the records and says so in the last block, and returns where the
 // index ends. No order is needed between the two: a block that reached the disk without its index
 // is found out by the checksum. But the records must be on the device before, so that an index
 // never lists a still that a power cut took.
-func Seal(f vfs.File, b Block, x *Listing, end uint32) (uint32, error) {
-	p := x.Raw(b.Shift).Encode()
+func Seal(f vfs.File, b Block, p []byte, end uint32) (uint32, error) {
 	b.PointTo(p, end)
 	if int64(end)+int64(len(p)) > int64(b.Capacity)-BlockBytes {
 		return end, fmt.Errorf("index of %d bytes does not fit behind the records", len(p))

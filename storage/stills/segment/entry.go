@@ -5,15 +5,14 @@ import (
 	"sort"
 )
 
-// Entry is a still in an index. Package index packs those of full segments.
+// Entry is a still in an index.
 type Entry struct {
 	Time  int64  // with the shift in it, but for what Encode and Decode are given
 	Place uint32 // of the record in the segment
-	Size  uint32 // of the JPEG; 0: not known, for it is too large to be packed
+	Size  uint32 // of the JPEG
 }
 
-// Entries are the stills of one series in a segment that is being written, sorted by time, each
-// time once.
+// Entries are the stills of one series in a segment, sorted by time, each time once.
 type Entries struct{ List []Entry }
 
 // insert takes an entry; one of the same time is replaced.

@@ -3,18 +3,18 @@ package segment
 // Flushing is a flush of a writer's file as it was when the flush was begun.
 type Flushing struct {
 	*Writer
-	end     uint32
-	ends    bool
-	block   Block
-	listing *Listing
-	sealed  bool
-	Err     error // why it went wrong
+	end    uint32
+	ends   bool
+	block  Block
+	index  []byte
+	sealed bool
+	Err    error // why it went wrong
 }
 
 // BeginFlush begins a flush. The writer's caller holds its lock for that, and for Done, but not for
 // Run.
 func (w *Writer) BeginFlush() Flushing {
-	f := Flushing{Writer: w, end: w.pos, ends: w.ends, block: w.block, listing: w.listing, Err: w.again()}
+	f := Flushing{Writer: w, end: w.pos, ends: w.ends, block: w.block, index: w.index, Err: w.again()}
 	w.ends, w.dirty = false, false
 	return f
 }
@@ -27,10 +27,10 @@ func (f *Flushing) Run() {
 	if f.Err != nil || f.closed {
 		return
 	}
-	if f.Err = f.file.Sync(); f.Err != nil || f.listing == nil {
+	if f.Err = f.file.Sync(); f.Err != nil || f.index == nil {
 		return
 	}
-	if f.end, f.Err = Seal(f.file, f.block, f.listing, f.end); f.Err == nil {
+	if f.end, f.Err = Seal(f.file, f.block, f.index, f.end); f.Err == nil {
 		f.ends, f.sealed = true, true
 	}
 }
@@ -39,7 +39,7 @@ func (f *Flushing) Run() {
 func (f *Flushing) Done() int64 {
 	w := f.Writer
 	if f.sealed {
-		w.listing, w.pos = nil, f.end
+		w.index, w.pos = nil, f.end
 	}
 	if f.Err != nil {
 		w.failed, w.dirty, w.ends = true, true, w.ends || f.ends

@@ -40,24 +40,25 @@ func (l *Listing) size() int {
 	return n
 }
 
-// Encode is the index as it is stored.
-func (l *Listing) Encode() []byte {
+// Encode is the index as a segment with a shift stores it.
+func (l *Listing) Encode(shift int64) []byte {
 	p := make([]byte, 0, l.size())
 	p = le.AppendUint32(p, uint32(len(l.Runs)))
 	p = le.AppendUint32(p, uint32(len(l.Notes)))
-	p = le.AppendUint64(p, uint64(l.SealedAt))
+	p = le.AppendUint64(p, uint64(SealShifted(l.SealedAt, -shift)))
 	p = le.AppendUint64(p, uint64(l.Written))
 	for _, r := range l.Runs {
 		p = append(p, uint8(r.Key.Kind), uint8(len(r.Key.Camera)))
 		p = le.AppendUint32(p, r.Hi-r.Lo)
 		p = append(p, r.Key.Camera...)
 		for _, n := range l.List[r.Lo:r.Hi] {
-			p = le.AppendUint64(p, uint64(n.Time))
+			p = le.AppendUint64(p, uint64(n.Time-shift))
 			p = le.AppendUint32(p, n.Place)
 			p = le.AppendUint32(p, n.Size)
 		}
 	}
 	for _, n := range l.Notes {
+		n = n.Moved(-shift)
 		p = append(p, n.Type, uint8(n.Kind), uint8(len(n.Camera)))
 		p = le.AppendUint16(p, uint16(len(n.Reason)))
 		p = le.AppendUint64(p, uint64(n.From))
@@ -70,9 +71,9 @@ func (l *Listing) Encode() []byte {
 
 var errIndex = errors.New("index is damaged")
 
-// Decode reads the index p of the segment whose last block is b, into the room that an earlier
-// listing had. It accepts only what Encode makes, and keeps nothing of p. name gives a camera id's
-// string, so that thousands of indexes can share it.
+// Decode reads the index p of the segment whose last block is b, without its shift. It accepts only
+// what Encode makes, and keeps nothing of p. name gives a camera id's string, so that thousands of
+// indexes can share it.
 func (l *Listing) Decode(p []byte, b Block, name func([]byte) string) error {
 	if crc32.Checksum(p, castagnoli) != b.indexCRC {
 		return errIndex
@@ -82,7 +83,7 @@ func (l *Listing) Decode(p []byte, b Block, name func([]byte) string) error {
 
 // parse is Decode for an index whose checksum is right, of a segment whose records end at limit.
 func (l *Listing) parse(p []byte, limit uint32, name func([]byte) string) error {
-	*l = Listing{Runs: l.Runs[:0], List: l.List[:0]}
+	*l = Listing{}
 	if len(p) < indexFixed {
 		return errIndex
 	}

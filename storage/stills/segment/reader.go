@@ -9,23 +9,19 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Reader reads segments, many of them with the same buffer, the same strings and the same listings.
-// It is for one goroutine.
+// Reader reads segments, many of them with the same buffer and the same strings. It is for one
+// goroutine.
 type Reader struct {
 	FS    vfs.FS // where the ring is, and
 	Dir   string // its folder
 	buf   []byte
 	names map[string]string
-	spare []*Listing // that are of no use any more
 }
 
 // NewReader reads segments of the ring in dir.
 func NewReader(fs vfs.FS, dir string) *Reader {
 	return &Reader{FS: fs, Dir: dir, names: map[string]string{}}
 }
-
-// Reuse gives a listing back that is of no use any more.
-func (r *Reader) Reuse(l *Listing) { r.spare = append(r.spare, l) }
 
 // name is the string of a camera id.
 func (r *Reader) name(id []byte) string {
@@ -88,9 +84,6 @@ func (r *Reader) ReadIndex(f io.ReaderAt, b Block) (*Listing, error) {
 		return nil, err
 	}
 	l := &Listing{}
-	if n := len(r.spare); n > 0 {
-		l, r.spare = r.spare[n-1], r.spare[:n-1]
-	}
 	return l, l.Decode(p, b, r.name)
 }
 

@@ -16,15 +16,11 @@ func (r Record) Unshifted(camera string, body []byte, shift int64) (Record, []by
 	return r, body
 }
 
-// Raw is the listing as a segment with a shift stores it.
-func (l *Listing) Raw(shift int64) *Listing {
-	if shift == 0 {
-		return l
+// Move adds shift to all times.
+func (e *Entries) Move(shift int64) {
+	for i := range e.List {
+		e.List[i].Time += shift
 	}
-	c := *l
-	c.List = slices.Clone(l.List)
-	c.Move(-shift)
-	return &c
 }
 
 // Move adds shift to all times.
@@ -32,9 +28,7 @@ func (l *Listing) Move(shift int64) {
 	if shift == 0 {
 		return
 	}
-	for i := range l.List {
-		l.List[i].Time += shift
-	}
+	(&Entries{l.List}).Move(shift)
 	l.Notes = moved(l.Notes, shift)
 	l.SealedAt = SealShifted(l.SealedAt, shift)
 }
@@ -45,9 +39,7 @@ func (x *Draft) Move(shift int64) {
 		return
 	}
 	for _, e := range x.Series {
-		for i := range e.List {
-			e.List[i].Time += shift
-		}
+		e.Move(shift)
 	}
 	x.Notes = moved(x.Notes, shift)
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"vmsbridge/storage/vfs"
 )
 
 // ErrDamaged is what a record that is not as it was written reads as.
@@ -38,25 +36,6 @@ func (s *File) ReadStill(f io.ReaderAt, key Key, want Entry) (jpeg []byte, err e
 		return nil, fmt.Errorf("%w: another record is in its place", ErrDamaged)
 	}
 	return body, nil
-}
-
-// StillSize reads how many bytes the JPEG has whose record is at place, where the index does not
-// say.
-func (s *File) StillSize(fs vfs.FS, place uint32) (int, error) {
-	f, err := fs.Open(s.Path, false)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	var head [RecordHead]byte
-	if _, err := f.ReadAt(head[:], int64(place)); err != nil {
-		return 0, err
-	}
-	h, err := DecodeRecord(head[:], s.Salt, place, s.Limit)
-	if err != nil {
-		return 0, errors.Join(ErrDamaged, err)
-	}
-	return int(h.Length) - int(h.Camera), nil
 }
 
 // readError tells a file that ends too early, which is damage, from trouble of the device.

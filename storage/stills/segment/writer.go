@@ -20,14 +20,14 @@ type Writer struct {
 	closed bool
 
 	// The caller's lock guards these.
-	block   Block    // its ends
-	pos     uint32   // where the next record goes; of a sealed one, where the index ends
-	flushed uint32   // up to where the device has it
-	ends    bool     // its first and last block were written since the last flush
-	failed  bool     // the last flush went wrong, and nobody knows what of it arrived
-	dirty   bool     // it has bytes not yet flushed
-	spoiled bool     // a write into it went wrong: it is to be left
-	listing *Listing // of a full segment, as long as it is not sealed; else nil
+	block   Block  // its ends
+	pos     uint32 // where the next record goes; of a sealed one, where the index ends
+	flushed uint32 // up to where the device has it
+	ends    bool   // its first and last block were written since the last flush
+	failed  bool   // the last flush went wrong, and nobody knows what of it arrived
+	dirty   bool   // it has bytes not yet flushed
+	spoiled bool   // a write into it went wrong: it is to be left
+	index   []byte // of a full segment, as it is to be stored, as long as it is not sealed; else nil
 }
 
 // Begin makes an empty segment in dir, to be written.
@@ -48,7 +48,8 @@ func GoOn(f vfs.File, l *Found, healed bool) *Writer {
 
 // Reseal is for a segment that was found without an index, which it is to be given.
 func Reseal(f vfs.File, l *Found, x *Listing) *Writer {
-	return &Writer{file: f, block: l.Block, pos: l.End, flushed: BlockBytes, ends: true, listing: x}
+	return &Writer{file: f, block: l.Block, pos: l.End, flushed: BlockBytes, ends: true,
+		index: x.Encode(l.Block.Shift)}
 }
 
 // Fits says whether there is room for size bytes of records beside an index of that many.
@@ -75,14 +76,7 @@ func (w *Writer) Put(p []byte) (at uint32, err error) {
 }
 
 // End leaves a full segment to be sealed with its index x by the next flush.
-func (w *Writer) End(x *Listing) { w.listing = x }
-
-// Move adds shift to the times of the index with which the segment is to be sealed, if it is full.
-func (w *Writer) Move(shift int64) {
-	if w.listing != nil {
-		w.listing.Move(shift)
-	}
-}
+func (w *Writer) End(x *Listing) { w.index = x.Encode(w.block.Shift) }
 
 // Place is where the next record goes.
 func (w *Writer) Place() uint32 { return w.pos }
