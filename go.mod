@@ -13,6 +13,7 @@ require (
 	github.com/ebitengine/purego v0.10.2
 	github.com/eclipse/paho.golang v0.23.0
 	github.com/getkin/kin-openapi v0.133.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/kardianos/service v1.3.0
 	github.com/mattermost/xml-roundtrip-validator v0.1.0
 	github.com/pion/rtcp v1.2.15
@@ -36,7 +37,6 @@ require (
 	github.com/go-openapi/swag v0.23.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	github.com/jackc/pgx/v5 v5.12.0 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/uplink/identity"
@@ -349,6 +351,36 @@ func TestRequestsOfAConnection(t *testing.T) {
 	require.Greater(t, len(of), 2)
 	for _, n := range of {
 		require.LessOrEqual(t, n, requestsPerConnection)
+	}
+}
+
+// What a stranger only announces takes no memory: a frame of HTTP/2 longer than the protocol's least
+// limit is refused by its header. net/http makes room for the whole frame before it reads one byte.
+func TestFramesOfAConnection(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = NewHTTP(http.NotFoundHandler(), nil)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	trust := s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	trust.NextProtos = []string{"h2"}
+	c, err := tls.Dial("tcp", s.Listener.Addr().String(), trust)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	const length = 1 << 20 // of a DATA frame of stream 1, of which nothing is sent
+	_, err = c.Write([]byte(http2.ClientPreface +
+		"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + // no settings
+		string([]byte{length >> 16 & 0xff, length >> 8 & 0xff, length & 0xff}) + "\x00\x00\x00\x00\x00\x01"))
+	require.NoError(t, err)
+	said := http2.NewFramer(nil, c)
+	for {
+		f, err := said.ReadFrame()
+		require.NoError(t, err, "the server waits for what was announced")
+		if away, ok := f.(*http2.GoAwayFrame); ok {
+			require.Equal(t, http2.ErrCodeFrameSize, away.ErrCode)
+			return
+		}
 	}
 }
 
