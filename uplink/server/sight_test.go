@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -87,6 +88,27 @@ func TestStreamsShareWhatIsFoundOut(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("a stream goes on with a token that has ended")
 	}
+}
+
+// What a token may see is believed for one second and no longer, whatever the constants say.
+func TestASightIsASecondOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		auth := &counted{Fixed: bedTokens(t)}
+		s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, NotFound: journal.ErrNotFound})
+		require.NoError(t, err)
+		r := httptest.NewRequest("GET", pathSubscriptions, nil)
+		r.Header.Set("Authorization", "Bearer "+tokenUser)
+		_, _, err = s.principal(&call{r: r})
+		require.NoError(t, err)
+		auth.ended.Store(tokenUser, true)
+		time.Sleep(time.Second - time.Millisecond)
+		_, _, err = s.principal(&call{r: r})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, auth.asked.Load())
+		time.Sleep(time.Millisecond)
+		_, _, err = s.principal(&call{r: r})
+		require.Error(t, err, "the token has ended a second ago")
+	})
 }
 
 // A camera that is taken away from a user is not told of any more a second later, while the stream
