@@ -354,8 +354,8 @@ func TestRequestsOfAConnection(t *testing.T) {
 	}
 }
 
-// What a stranger only announces takes no memory: a frame of HTTP/2 longer than the protocol's least
-// limit is refused by its header. net/http makes room for the whole frame before it reads one byte.
+// What a stranger only announces takes no memory: a frame of HTTP/2 longer than the protocol's
+// least limit is refused by its header. net/http makes room for the whole frame before it reads it.
 func TestFramesOfAConnection(t *testing.T) {
 	s := httptest.NewUnstartedServer(nil)
 	s.Config = NewHTTP(http.NotFoundHandler(), nil)
