@@ -289,7 +289,7 @@ func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		// A connection keeps some memory for each request that it ever had at the same time, and
-		// for the longest frame that it ever announced (1 MiB by default, before a byte of it came).
+		// for the longest frame that it ever announced (by default 1 MiB, before it came).
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: requestsPerConnection,
 			MaxReadFrameSize: 16 << 10}, // the least that RFC 9113 §4.2 allows
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
