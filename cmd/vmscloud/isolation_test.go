@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,13 +148,14 @@ const window = "&type__in=vms.motionDetectionEvent.v1&startTimestamp__gte=2026-0
 
 // routesOf are the endpoints of /api/v3.0 as the source of the server lists them.
 func routesOf(t *testing.T) (out []string) {
-	raw, err := os.ReadFile("../../uplink/server/server.go")
+	raw, err := os.ReadFile("../../uplink/server/operations.go")
 	require.NoError(t, err)
-	text := strings.ReplaceAll(string(raw), "pathSubscriptions", `v3+"eventSubscriptions"`)
-	for _, m := range regexp.MustCompile(`s\.route\(v3\+"([^"]+)"(?:\+"([^"]+)")?`).FindAllStringSubmatch(text, -1) {
-		out = append(out, m[1]+m[2])
+	for _, m := range regexp.MustCompile(`"[A-Z]+ ([^"]+)": \{serve`).FindAllStringSubmatch(string(raw), -1) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
 	}
-	require.Greater(t, len(out), 12, "the routes are not where they were")
+	require.Greater(t, len(out), 30, "the operations are not where they were")
 	return append(out, strings.TrimPrefix(oauth.PathReseller, "/api/v3.0/"))
 }
 

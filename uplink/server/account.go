@@ -12,9 +12,6 @@ import (
 
 // clientSettings tells the base address of this server. Clients put https:// before it.
 func (s *Server) clientSettings(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	base := s.here(c.r)
 	port, err := strconv.Atoi(base.Port())
 	if err != nil {
@@ -33,9 +30,6 @@ func (s *Server) here(r *http.Request) *url.URL { return vms.Here(r, s.base, s.o
 // says which cameras it has and where its stills can be asked for. Only a token of a bridge may,
 // since the service will call that address.
 func (s *Server) registerBridge(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	if !bringsBridges(c.principal) {
 		return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
 			"Only a token of kind bridge, or of a user who sees all of the account, may register a bridge")

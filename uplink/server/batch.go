@@ -28,9 +28,6 @@ const (
 // the verdict that POST /events would give; the answer ends after the first that may be taken
 // later.
 func (s *Server) reportEvents(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	body, err := readJSON(c, maxBatchBytes)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type BridgeSource interface {
 
 // listBridges is GET /bridges: those that the token may see and the arguments choose.
 func (s *Server) listBridges(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, deviceArgs)...)
+	a := c.args
 	see := func(id string) (vms.Bridge, bool) { b, _, ok := s.bridge(c.principal, id); return b, ok }
 	page, at, err := chooseFrom(s, c, a, "bridges", s.bridgeIDs(c.principal), see, func(b vms.Bridge) device {
 		d := device{id: b.ID, account: b.AccountID, name: b.Name, created: b.CreateTimestamp.Time}
@@ -39,7 +39,7 @@ func (s *Server) listBridges(c *call) error {
 
 // getBridge is GET /bridges/{id}.
 func (s *Server) getBridge(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	include := a.list("include")
 	if err := a.err(); err != nil {
 		return err

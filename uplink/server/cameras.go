@@ -27,7 +27,7 @@ type Setter interface {
 // listCameras is GET /cameras: those that the token may see and the arguments choose, in the order
 // of their ids if no other is asked for.
 func (s *Server) listCameras(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, cameraArgs)...)
+	a := c.args
 	see := func(id string) (vms.Camera, bool) { return s.camera(c.principal, id) }
 	page, at, err := chooseFrom(s, c, a, "cameras", s.cameraIDs(c.principal), see, func(cam vms.Camera) device {
 		d := device{id: cam.ID, account: cam.AccountID, name: cam.Name, bridge: cam.BridgeID, tags: cam.Tags,
@@ -62,7 +62,7 @@ func (s *Server) cameraOf(c *call) (vms.Camera, error) {
 
 // getCamera is GET /cameras/{id}.
 func (s *Server) getCamera(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	include := a.list("include")
 	if err := a.err(); err != nil {
 		return err
@@ -84,9 +84,6 @@ func (s *Server) getCamera(c *call) error {
 // changeCamera is PATCH /cameras/{id}. Who sees a camera and may not change it gets 403, everybody
 // else 404.
 func (s *Server) changeCamera(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	cam, err := s.cameraOf(c)
 	if err != nil {
 		return err
@@ -114,7 +111,7 @@ func (s *Server) changeCamera(c *call) error {
 // cameraSettings is GET /cameras/{id}/settings: what this server knows of them. Addresses and
 // passwords of cameras are not among them.
 func (s *Server) cameraSettings(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	if err := a.err(); err != nil {
 		return err
 	}

@@ -29,8 +29,7 @@ type counts struct {
 // countEvents is GET /eventMetrics. Intervals begin at whole multiples of their length; the first
 // and the last are cut at the times asked for.
 func (s *Server) countEvents(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in", "eventType", "timestamp__gte", "timestamp__lte",
-		"aggregateByMinutes")
+	a := c.args
 	actors, types := a.actors(), a.canonicalList("eventType")
 	if !a.has("actor") && !a.has("actor__in") {
 		a.miss("actor")

@@ -10,7 +10,7 @@ import (
 // getEvent is GET /events/{id}. The id holds ':' and '+', which clients send escaped, raw, or with
 // the plus as a space.
 func (s *Server) getEvent(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	include := a.include()
 	if err := errors.Join(a.err(), checkEvents(c)); err != nil {
 		return err

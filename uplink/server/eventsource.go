@@ -27,7 +27,7 @@ func (s *Server) shown(c *call, sub subscription) subscription {
 	}
 	path := pathSubscriptions + "/" + sub.ID + "/stream"
 	sub.Delivery.URL = s.here(c.r).String() + path
-	if slices.Contains(parseArgs(c.r.URL.RawQuery, "include").list("include"), includeSigned) {
+	if slices.Contains(c.args.list("include"), includeSigned) {
 		_, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
 		sub.Delivery.URL += "?" + argSignature + "=" +
 			url.QueryEscape(s.seal(strings.TrimSpace(token), path, time.Now().Add(streamSigned)))

@@ -17,7 +17,7 @@ var videoAddresses = []string{"flvUrl", "rtspUrl", "rtspsUrl", "localRtspUrl", "
 // listFeeds is GET /feeds: of the cameras named, or of all that the caller sees, the newest still
 // of each kind. Addresses of video that are asked for are null.
 func (s *Server) listFeeds(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, append(slices.Clone(pageArgs), "deviceId", "deviceId__in", "type")...)
+	a := c.args
 	at, err := placeOf(s, c, a, "feeds")
 	if err != nil {
 		return err

@@ -98,7 +98,7 @@ func (s *Server) listFilters(c *call) error {
 	if err != nil {
 		return err
 	}
-	a := parseArgs(c.r.URL.RawQuery, "pageToken", "pageSize")
+	a := c.args
 	page, _, err := pageOf(s, c, a, "filters "+sub.ID, sub.Filters)
 	if err != nil {
 		return err
@@ -109,9 +109,6 @@ func (s *Server) listFilters(c *call) error {
 // addFilter is POST /eventSubscriptions/{id}/filters. Streams of the subscription go by it from
 // their next event on.
 func (s *Server) addFilter(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	if _, err := s.subs.own(c, func(*subscription) {}); err != nil {
 		return err
 	}
@@ -153,9 +150,6 @@ func firstOf(errs ...error) error {
 
 // getFilter is GET /eventSubscriptions/{id}/filters/{filter}.
 func (s *Server) getFilter(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	sub, err := s.subs.own(c, func(*subscription) {})
 	if err != nil {
 		return err
@@ -169,9 +163,6 @@ func (s *Server) getFilter(c *call) error {
 
 // removeFilter is DELETE of the same. A subscription without filters hears nothing.
 func (s *Server) removeFilter(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	var none error
 	if _, err := s.subs.own(c, func(sub *subscription) {
 		var i int

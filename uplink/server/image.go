@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"vmsbridge/uplink/vms"
@@ -87,8 +86,7 @@ func (s *Server) imageToken(c *call, t imageToken) (string, error) {
 // imageWanted reads the arguments. exact says that only an image printed with the very time asked
 // for will do.
 func (s *Server) imageWanted(c *call) (want imageToken, exact bool, err error) {
-	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type", "pageToken", argSignature},
-		slices.Concat(wishArgs, vms.Ops[:])...)...)
+	a := c.args
 	if token := a.one("pageToken"); token != "" {
 		a.unexpected = nil
 		if err := s.signer.open("image", c.principal.AccountID, token, &want); err != nil {
@@ -148,7 +146,7 @@ func wholeMillisecond(op string, t time.Time) (string, time.Time, bool) {
 // listOverlays is GET /media/recordedImage.jpeg:listFieldValues: the types of events whose boxes
 // and regions can be drawn.
 func (s *Server) listOverlays(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "deviceId", "include", "type")
+	a := c.args
 	id := a.need("deviceId")
 	if err := a.err(); err != nil {
 		return err

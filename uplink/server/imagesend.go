@@ -20,7 +20,7 @@ const maxWhole = 32 << 20
 
 // liveImage is GET /media/liveImage.jpeg: the newest image there is.
 func (s *Server) liveImage(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type"}, wishArgs...)...)
+	a := c.args
 	want := imageToken{Camera: a.need("deviceId"), Kind: a.one("type"), Op: vms.OpBefore,
 		Time: time.Now().Add(24 * time.Hour)}
 	if want.Kind == "" {

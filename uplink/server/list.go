@@ -17,7 +17,7 @@ var listParams = []string{"actor", "actor__in", "type__in", "startTimestamp__gte
 // listEvents is GET /events. With a page token only include and pageSize of the request count; the
 // token holds the rest.
 func (s *Server) listEvents(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, listParams...)
+	a := c.args
 	var q vms.Query
 	var cursor *vms.Cursor
 	if err := checkEvents(c); err != nil {
@@ -109,7 +109,7 @@ func listQuery(a *args) vms.Query {
 // listRecentByType is GET /events:listRecentByType: the newest event of each type asked for, newest
 // first.
 func (s *Server) listRecentByType(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in", "type__in", "include")
+	a := c.args
 	actors, types, include := a.actors(), a.canonicalList("type__in"), a.include()
 	if !a.has("actor") && !a.has("actor__in") {
 		a.miss("actor")

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -49,34 +48,26 @@ var (
 		"tags__any", "tags__contains", "sort"}
 )
 
-// withEmptyLists adds to the operations those of the lists that are empty.
+// withEmptyLists adds to the operations those of the lists that are empty, and those that say of
+// each thing that somebody asks for by its id that it is not there.
 func withEmptyLists(all map[string]operation) map[string]operation {
 	for kind, known := range emptyLists {
-		all["GET "+kind] = operation{about: "An empty list", args: paged(known...), answer: vms.PageOf[struct{}]{}}
-		all["GET "+kind+"/{id}"] = operation{about: "Not found, as there are none", args: []string{"include"}}
+		all["GET "+kind] = operation{serve: nothing(kind), scope: identity.ScopeRead, about: "An empty list",
+			args: paged(known...), answer: vms.PageOf[struct{}]{}}
+		all["GET "+kind+"/{id}"] = operation{serve: func(_ *Server, c *call) error {
+			if err := c.args.err(); err != nil {
+				return err
+			}
+			return vms.NotFound(kind, "", c.r.PathValue("id"))
+		}, scope: identity.ScopeRead, about: "Not found, as there are none", args: []string{"include"}}
 	}
 	return all
 }
 
-// emptyRoutes serves the lists, and for each thing that somebody asks for by its id that it is not
-// there.
-func (s *Server) emptyRoutes() {
-	for kind, known := range emptyLists {
-		s.route(v3+kind, map[string]handler{http.MethodGet: {s.nothing(kind, known), identity.ScopeRead}})
-		s.route(v3+kind+"/{id}", map[string]handler{http.MethodGet: {func(c *call) error {
-			if err := parseArgs(c.r.URL.RawQuery, "include").err(); err != nil {
-				return err
-			}
-			return vms.NotFound(kind, "", c.r.PathValue("id"))
-		}, identity.ScopeRead}})
-	}
-}
-
 // nothing serves an empty list of a kind.
-func (s *Server) nothing(kind string, known []string) func(*call) error {
-	return func(c *call) error {
-		a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, known)...)
-		page, _, err := pageOf(s, c, a, kind, []struct{}{})
+func nothing(kind string) func(*Server, *call) error {
+	return func(s *Server, c *call) error {
+		page, _, err := pageOf(s, c, c.args, kind, []struct{}{})
 		if err != nil {
 			return err
 		}
@@ -95,7 +86,7 @@ func (s *Server) listPorts(c *call) error {
 	if !ok {
 		return vms.NotFound("devices", "", id)
 	}
-	return s.nothing("ports", nil)(c)
+	return nothing("ports")(s, c)
 }
 
 // named is what a list of tags or languages consists of.
@@ -109,7 +100,7 @@ var tagArgs = []string{"name__contains", "sort"}
 
 // listTags is GET /tags: those of the cameras that the caller sees, each once.
 func (s *Server) listTags(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, tagArgs)...)
+	a := c.args
 	var all []named
 	for _, id := range s.cameraIDs(c.principal) {
 		cam, _ := s.camera(c.principal, id)
@@ -135,7 +126,7 @@ func (s *Server) listTags(c *call) error {
 
 // listLanguages is GET /languages: those that the catalogue of event types is in.
 func (s *Server) listLanguages(c *call) error {
-	page, _, err := pageOf(s, c, parseArgs(c.r.URL.RawQuery, pageArgs...), "languages",
+	page, _, err := pageOf(s, c, c.args, "languages",
 		[]named{{"en", "English"}, {"ja", "日本語"}})
 	if err != nil {
 		return err

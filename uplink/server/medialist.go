@@ -31,7 +31,7 @@ var mediaArgs = []string{"deviceId", "type", "mediaType", "startTimestamp__gte",
 
 // listMedia is GET /media: when there are images of a camera, and why there are none in between.
 func (s *Server) listMedia(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, mediaArgs...)
+	a := c.args
 	want := imageToken{Camera: a.need("deviceId"), Kind: a.need("type")}
 	checkImage(a, want)
 	a.pageSize(defaultPageSize)

@@ -17,104 +17,6 @@ import (
 // pathOpenAPI is where the document of this interface is.
 const pathOpenAPI = v3 + "openapi.json"
 
-// v3 begins all paths of the interface.
-const v3 = "/api/v3.0/"
-
-// operation says of a method of a path what its handler takes and answers. The arguments are what
-// parseArgs is told, the bodies the Go types that are read and written; a test asks each handler.
-type operation struct {
-	about  string
-	args   []string
-	body   any    // nil: none
-	code   int    // 0: 200
-	answer any    // nil: no JSON
-	media  string // of an answer that is no JSON, "" for none
-}
-
-// paged are the arguments of a list with pages.
-func paged(more ...string) []string { return slices.Concat(pageArgs, more) }
-
-// operations are those of all paths, below v3. Which of them a server has depends on its Options.
-var operations = withEmptyLists(map[string]operation{
-	"GET events":      {about: "Events of actors, by time and type", args: listParams, answer: vms.EventPage{}},
-	"POST events":     {about: "Report an event", body: vms.Event{}, code: http.StatusCreated, answer: vms.Event{}},
-	"GET events/{id}": {about: "One event", args: []string{"include"}, answer: vms.Event{}},
-	"GET events:listFieldValues": {about: "The types that events of actors may have",
-		args:   []string{"actor", "actor__in"},
-		answer: vms.FieldValues{}},
-	"GET events:listRecentByType": {about: "The newest event of each type",
-		args:   []string{"actor", "actor__in", "type__in", "include"},
-		answer: vms.EventPage{}},
-	"GET eventMetrics": {about: "How many events began in each interval",
-		args: []string{"actor", "actor__in", "eventType",
-			"timestamp__gte", "timestamp__lte", "aggregateByMinutes"}, answer: []counts{}},
-	"GET eventTypes": {about: "The catalogue of event types", args: []string{"language", "pageSize", "pageToken"},
-		answer: vms.PageOf[vms.EventType]{}},
-	"GET media/recordedImage.jpeg": {about: "The still of a camera before, at or after a time",
-		args:  append([]string{"deviceId", "type", "pageToken", argSignature}, slices.Concat(wishArgs, vms.Ops[:])...),
-		media: "image/jpeg"},
-	"GET media/recordedImage.jpeg:listFieldValues": {about: "The overlays that can be drawn",
-		args:   []string{"deviceId", "include", "type"},
-		answer: map[string]any{}},
-	"GET media/liveImage.jpeg": {about: "The newest still of a camera",
-		args: append([]string{"deviceId", "type"}, wishArgs...), media: "image/jpeg"},
-	"GET media": {about: "When there are stills of a camera, and why there are none", args: mediaArgs,
-		answer: vms.MediaPage{}},
-	"GET media/session":  {about: "A cookie that opens images", answer: map[string]any{}},
-	"GET clientSettings": {about: "The base address for clients", answer: vms.ClientSettings{}},
-	"GET cameras": {about: "Cameras, chosen and in order", args: paged(cameraArgs...),
-		answer: vms.PageOf[vms.Camera]{}},
-	"GET cameras/{id}": {about: "One camera", args: []string{"include"}, answer: vms.Camera{}},
-	"PATCH cameras/{id}": {about: "Give a camera a name, notes or tags", body: map[string]any{},
-		code: http.StatusNoContent},
-	"GET cameras/{id}/settings": {about: "How a camera is set", args: []string{"include"}, answer: vms.Settings{}},
-	"GET bridges": {about: "Bridges, chosen and in order", args: paged(deviceArgs...),
-		answer: vms.PageOf[vms.Bridge]{}},
-	"GET bridges/{id}": {about: "One bridge", args: []string{"include"}, answer: vms.Bridge{}},
-	"GET users/self":   {about: "Whom the token stands for", args: []string{"include"}, answer: vms.User{}},
-	"PATCH users/self": {about: "Change one's own firstName, lastName, language or timeZone", body: vms.UserChange{},
-		code: http.StatusNoContent},
-	"GET users": {about: "The users of the account", args: paged(userArgs...),
-		answer: vms.PageOf[vms.User]{}},
-	"GET users/{id}": {about: "One user", args: []string{"include"}, answer: vms.User{}},
-	"GET users/self/trustedClients": {about: "Where the token's user signs in without a code", args: pageArgs,
-		answer: vms.PageOf[vms.TrustedClient]{}},
-	"GET accounts": {about: "The accounts that may be read", args: paged(accountArgs...),
-		answer: vms.PageOf[vms.Account]{}},
-	"GET accounts/{id}": {about: "One account, or self", args: []string{"include"}, answer: vms.Account{}},
-	"GET feeds": {about: "The image feeds of cameras", args: paged("deviceId", "deviceId__in", "type"),
-		answer: vms.PageOf[vms.Feed]{}},
-	"GET tags": {about: "The tags of cameras", args: paged(tagArgs...), answer: vms.PageOf[named]{}},
-	"GET languages": {about: "The languages of the catalogue of event types", args: pageArgs,
-		answer: vms.PageOf[named]{}},
-	"GET cameras/{id}/io/ports": {about: "An empty list", args: pageArgs, answer: vms.PageOf[struct{}]{}},
-	"GET devices/{id}/io/ports": {about: "An empty list", args: pageArgs, answer: vms.PageOf[struct{}]{}},
-	"GET eventSubscriptions": {about: "The subscriptions of this token",
-		args:   []string{"pageToken", "pageSize", "include"},
-		answer: vms.PageOf[subscription]{}},
-	"POST eventSubscriptions": {about: "Subscribe to events", args: []string{"include"}, body: subscription{},
-		code: http.StatusCreated, answer: subscription{}},
-	"GET eventSubscriptions/{id}":    {about: "One subscription", args: []string{"include"}, answer: subscription{}},
-	"DELETE eventSubscriptions/{id}": {about: "End a subscription", code: http.StatusNoContent},
-	"GET eventSubscriptions/{id}/filters": {about: "The filters of a subscription",
-		args:   []string{"pageToken", "pageSize"},
-		answer: vms.PageOf[filter]{}},
-	"POST eventSubscriptions/{id}/filters": {about: "Add a filter", body: filter{}, code: http.StatusCreated,
-		answer: filter{}},
-	"GET eventSubscriptions/{id}/filters/{filter}":    {about: "One filter", answer: filter{}},
-	"DELETE eventSubscriptions/{id}/filters/{filter}": {about: "Remove a filter", code: http.StatusNoContent},
-	"GET eventSubscriptions/{id}/stream": {about: "Events as they are stored",
-		args: []string{queryLastID, argSignature}, media: "text/event-stream"},
-	// Between bridges and the service.
-	"POST bridges:register": {about: "A bridge says which cameras it has", body: vms.Registration{},
-		answer: vms.Registered{}},
-	"POST events:report": {about: "A bridge reports many events", body: vms.ReportMany{},
-		answer: vms.ReportedMany{}},
-	"POST bridges:leave": {about: "A bridge stops", args: []string{"bridgeId"}, code: http.StatusNoContent},
-	"GET bridges:tunnel": {about: "A bridge opens its tunnel, a WebSocket", args: []string{"bridgeId"},
-		code: http.StatusSwitchingProtocols},
-})
-
 // openAPI serves the document of what this server has, to anybody.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	if err := parseArgs(r.URL.RawQuery).err(); err != nil {
@@ -128,13 +30,12 @@ type object = map[string]any
 // document is the document in OpenAPI 3.0.3.
 func (s *Server) document() object {
 	kinds, paths := schemas{}, object{}
-	for _, pattern := range slices.Sorted(maps.Keys(s.served)) {
-		path := object{}
-		for _, method := range s.served[pattern] {
-			name := strings.TrimPrefix(pattern, v3)
-			path[strings.ToLower(method)] = operations[method+" "+name].object(method, name, kinds)
+	for _, name := range slices.Sorted(maps.Keys(s.served)) { // the names of schemas are given in one order
+		method, path, _ := strings.Cut(name, " ")
+		if paths[v3+path] == nil {
+			paths[v3+path] = object{}
 		}
-		paths[pattern] = path
+		paths[v3+path].(object)[strings.ToLower(method)] = s.served[name].object(method, path, kinds)
 	}
 	fault := kinds.of(reflect.TypeFor[vms.Error]())
 	return object{

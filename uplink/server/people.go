@@ -39,7 +39,7 @@ var accountArgs = []string{"id__in", "name", "name__contains", "q", "sort"}
 // listUsers is GET /users: those of the account that the token acts in, for whom the rules of users
 // let list them.
 func (s *Server) listUsers(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, userArgs)...)
+	a := c.args
 	all, may, err := s.opts.Directory.People(c.principal)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func number(u vms.User) int {
 // getUser is GET /users/{id}. A user whom the caller may not see is as little found as one that
 // does not exist.
 func (s *Server) getUser(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	include := a.list("include")
 	if err := a.err(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *Server) getUser(c *call) error {
 // getSelf is GET /users/self: whom the token stands for. What a token that stands for no user may
 // do are its permissions.
 func (s *Server) getSelf(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	include := a.list("include")
 	if err := a.err(); err != nil {
 		return err
@@ -177,9 +177,6 @@ func showUser(u *vms.User, include []string) {
 // changeSelf is PATCH /users/self: what users say of themselves. What signs them in, and what they
 // may do, is changed by /g.
 func (s *Server) changeSelf(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	body, err := readJSON(c, maxBodyBytes)
 	if err != nil {
 		return err
@@ -205,7 +202,7 @@ func (s *Server) changeSelf(c *call) error {
 
 // listTrustedClients is GET /users/self/trustedClients.
 func (s *Server) listTrustedClients(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, pageArgs...)
+	a := c.args
 	all, err := s.opts.Directory.TrustedClients(c.principal)
 	if err != nil {
 		return err
@@ -222,7 +219,7 @@ const accountSelf = "self"
 
 // listAccounts is GET /accounts: those that the caller may read.
 func (s *Server) listAccounts(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, accountArgs)...)
+	a := c.args
 	all, err := s.opts.Directory.AccountsOf(c.principal)
 	if err != nil {
 		return err
@@ -247,7 +244,7 @@ func (s *Server) listAccounts(c *call) error {
 
 // getAccount is GET /accounts/{id}, and /accounts/self.
 func (s *Server) getAccount(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
+	a := c.args
 	include := a.list("include")
 	if err := a.err(); err != nil {
 		return err

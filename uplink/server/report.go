@@ -13,9 +13,6 @@ import (
 // report of the same natural id replaces it, which is how an ongoing span gets its end, unless that
 // is of something else: see place.
 func (s *Server) reportEvent(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	body, err := readJSON(c, maxBodyBytes)
 	if err != nil {
 		return err

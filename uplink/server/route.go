@@ -14,38 +14,27 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// handler serves one method of a path. It either writes an answer or returns an error, which
-// becomes one. scope is what the token needs, "" for nothing beyond being valid.
-type handler struct {
-	serve func(*call) error
-	scope string
-}
-
 // call is one request whose token was good.
 type call struct {
 	w         http.ResponseWriter
 	r         *http.Request
 	principal identity.Principal
+	args      *args // in the query
 }
 
 // expose lists the headers that a browser's program may read.
 const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, " +
 	"X-Vms-PrevToken, X-Een-OverlaySvg, X-Vms-OverlaySvg, ETag, Location, Retry-After"
 
-// route serves a path with the given methods.
-func (s *Server) route(pattern string, methods map[string]handler) {
-	all := route.Methods{}
-	for method, h := range methods {
-		s.served[pattern] = append(s.served[pattern], method)
-		all[method] = func(w http.ResponseWriter, r *http.Request) error {
-			err := s.serve(w, r, h)
-			if err == nil {
-				s.metrics.count(pattern, http.StatusOK)
-			}
-			return err
+// handler serves an operation at a path.
+func (s *Server) handler(path string, o operation) route.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := s.serve(w, r, o)
+		if err == nil {
+			s.metrics.count(path, http.StatusOK)
 		}
+		return err
 	}
-	s.router.Handle(pattern, all)
 }
 
 // allowOrigins lets the pages of any origin ask, since what is let in by a cookie are images for
@@ -61,7 +50,7 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
 	h.Set("Access-Control-Max-Age", "86400")
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, o operation) error {
 	r, err := s.signedStream(r)
 	if err != nil {
 		return err
@@ -70,10 +59,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error 
 	if err != nil {
 		return err
 	}
-	if h.scope != "" && !p.May(h.scope) {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, lacksScope(h.scope))
+	if o.scope != "" && !p.May(o.scope) {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, lacksScope(o.scope))
 	}
-	return h.serve(&call{w, r, p})
+	c := &call{w, r, p, parseArgs(r.URL.RawQuery, o.args...)}
+	if len(o.args) == 0 {
+		if err := c.args.err(); err != nil {
+			return err
+		}
+	}
+	return o.serve(s, c)
 }
 
 // lacksScope says how a token gets a scope.

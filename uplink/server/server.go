@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -157,7 +158,7 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 	router  *route.Router
-	served  map[string][]string // pattern → methods, for the document
+	served  map[string]operation
 	recheck time.Duration
 	turns   Turns  // of natural ids
 	sights  sights // of open streams
@@ -172,7 +173,7 @@ func New(o Options) (*Server, error) {
 	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
-	s := &Server{served: map[string][]string{}, opts: o, log: o.Log, metrics: newMetrics(o.Registerer),
+	s := &Server{served: map[string]operation{}, opts: o, log: o.Log, metrics: newMetrics(o.Registerer),
 		recheck: recheck,
 		subs:    subscriptions{feed: o.Feed, store: o.Subscriptions, all: map[string]*subscription{}}}
 	if err := s.subs.load(); err != nil {
@@ -198,76 +199,23 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// routes serves the operations for which the server has what they need.
 func (s *Server) routes() {
-	type methods = map[string]handler
-	read, report := identity.ScopeRead, identity.ScopeReport
 	s.router.Handle(pathOpenAPI, route.Methods{http.MethodGet: s.openAPI})
-	s.route(v3+"events", methods{
-		http.MethodGet:  {s.listEvents, read},
-		http.MethodPost: {s.reportEvent, report},
-	})
-	s.route(v3+"events/{id}", methods{http.MethodGet: {s.getEvent, read}})
-	s.route(v3+"events:listFieldValues", methods{http.MethodGet: {s.listFieldValues, read}})
-	s.route(v3+"events:listRecentByType", methods{http.MethodGet: {s.listRecentByType, read}})
-	s.route(v3+"eventMetrics", methods{http.MethodGet: {s.countEvents, read}})
-	s.route(v3+"eventTypes", methods{http.MethodGet: {s.listEventTypes, ""}})
-	s.route(v3+"media/recordedImage.jpeg", methods{http.MethodGet: {s.recordedImage, read}})
-	s.route(v3+"media/recordedImage.jpeg:listFieldValues", methods{http.MethodGet: {s.listOverlays, read}})
-	s.route(v3+"media/liveImage.jpeg", methods{http.MethodGet: {s.liveImage, read}})
-	s.route(v3+"media", methods{http.MethodGet: {s.listMedia, read}})
-	s.route(v3+"media/session", methods{http.MethodGet: {s.openMediaSession, read}})
-	s.route(v3+"clientSettings", methods{http.MethodGet: {s.clientSettings, ""}})
-	s.route(v3+"cameras", methods{http.MethodGet: {s.listCameras, read}})
-	camera := methods{http.MethodGet: {s.getCamera, read}}
-	if _, ok := s.opts.Cameras.(Describer); ok {
-		camera[http.MethodPatch] = handler{s.changeCamera, identity.ScopeAll}
-	}
-	s.route(v3+"cameras/{id}", camera)
-	s.route(v3+"cameras/{id}/settings", methods{http.MethodGet: {s.cameraSettings, read}})
-	if _, ok := s.opts.Cameras.(BridgeSource); ok {
-		s.route(v3+"bridges", methods{http.MethodGet: {s.listBridges, read}})
-		s.route(v3+"bridges/{id}", methods{http.MethodGet: {s.getBridge, read}})
-	}
-	self := methods{http.MethodGet: {s.getSelf, ""}}
-	if s.opts.Directory != nil {
-		self[http.MethodPatch] = handler{s.changeSelf, identity.ScopeAll}
-	}
-	s.route(v3+"users/self", self)
-	if s.opts.Directory != nil {
-		s.route(v3+"users", methods{http.MethodGet: {s.listUsers, read}})
-		s.route(v3+"users/{id}", methods{http.MethodGet: {s.getUser, read}})
-		s.route(v3+"users/self/trustedClients", methods{http.MethodGet: {s.listTrustedClients, read}})
-		s.route(v3+"accounts", methods{http.MethodGet: {s.listAccounts, read}})
-		s.route(v3+"accounts/{id}", methods{http.MethodGet: {s.getAccount, read}})
-	}
-	s.route(v3+"feeds", methods{http.MethodGet: {s.listFeeds, read}})
-	s.route(v3+"tags", methods{http.MethodGet: {s.listTags, read}})
-	s.route(v3+"languages", methods{http.MethodGet: {s.listLanguages, ""}})
-	s.route(v3+"cameras/{id}/io/ports", methods{http.MethodGet: {s.listPorts, read}})
-	s.route(v3+"devices/{id}/io/ports", methods{http.MethodGet: {s.listPorts, read}})
-	s.emptyRoutes()
-	if s.opts.Bridges != nil {
-		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})
-		if _, ok := s.opts.Events.(BatchStore); ok {
-			s.route(v3+"events:report", methods{http.MethodPost: {s.reportEvents, report}})
+	paths := map[string]route.Methods{}
+	for name, o := range operations() {
+		if o.needs != nil && !o.needs(s.opts) {
+			continue
 		}
+		s.served[name] = o
+		method, path, _ := strings.Cut(name, " ")
+		if paths[v3+path] == nil {
+			paths[v3+path] = route.Methods{}
+		}
+		paths[v3+path][method] = s.handler(v3+path, o)
 	}
-	if _, ok := s.opts.Bridges.(Leaver); ok {
-		s.route(v3+"bridges:leave", methods{http.MethodPost: {s.leave, report}})
-	}
-	if s.opts.Feed != nil {
-		s.route(pathSubscriptions,
-			methods{http.MethodGet: {s.listSubscriptions, read}, http.MethodPost: {s.subscribe, read}})
-		s.route(pathSubscriptions+"/{id}",
-			methods{http.MethodGet: {s.getSubscription, read}, http.MethodDelete: {s.unsubscribe, read}})
-		s.route(pathSubscriptions+"/{id}/filters",
-			methods{http.MethodGet: {s.listFilters, read}, http.MethodPost: {s.addFilter, read}})
-		s.route(pathSubscriptions+"/{id}/filters/{filter}",
-			methods{http.MethodGet: {s.getFilter, read}, http.MethodDelete: {s.removeFilter, read}})
-		s.route(pathSubscriptions+"/{id}/stream", methods{http.MethodGet: {s.stream, read}})
-	}
-	if s.opts.Tunnels != nil {
-		s.route(v3+"bridges:tunnel", methods{http.MethodGet: {s.openTunnel, report}})
+	for path, methods := range paths {
+		s.router.Handle(path, methods)
 	}
 }
 

@@ -37,7 +37,7 @@ const headerLastID, queryLastID = "Last-Event-ID", "lastEventId"
 // happens is cut off, and goes on with what is still kept. What the caller may see is found out
 // anew each second.
 func (s *Server) stream(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery, queryLastID, argSignature).err(); err != nil {
+	if err := c.args.err(); err != nil {
 		return err
 	}
 	r, leave, err := s.connections.enter(c.r)

@@ -68,7 +68,7 @@ const pathSubscriptions = "/api/v3.0/eventSubscriptions"
 
 // subscribe is POST /eventSubscriptions.
 func (s *Server) subscribe(c *call) error {
-	if err := errors.Join(parseArgs(c.r.URL.RawQuery, "include").err(), checkEvents(c)); err != nil {
+	if err := errors.Join(c.args.err(), checkEvents(c)); err != nil {
 		return err
 	}
 	body, err := readJSON(c, maxBodyBytes)
@@ -178,7 +178,7 @@ func (l *subscriptions) forget(id string) {
 // listSubscriptions is GET /eventSubscriptions: those of the very token that asks, in the order of
 // their making.
 func (s *Server) listSubscriptions(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "pageToken", "pageSize", "include")
+	a := c.args
 	page, _, err := pageOf(s, c, a, "eventSubscriptions", s.subs.of(c))
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (l *subscriptions) own(c *call, change func(*subscription)) (subscription, 
 
 // getSubscription is GET /eventSubscriptions/{id}.
 func (s *Server) getSubscription(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery, "include").err(); err != nil {
+	if err := c.args.err(); err != nil {
 		return err
 	}
 	sub, err := s.subs.own(c, func(*subscription) {})
@@ -244,9 +244,6 @@ func (s *Server) getSubscription(c *call) error {
 
 // unsubscribe is DELETE /eventSubscriptions/{id}. Streams of it end with their next event or beat.
 func (s *Server) unsubscribe(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
-		return err
-	}
 	sub, err := s.subs.own(c, func(sub *subscription) { delete(s.subs.all, sub.ID) })
 	if err != nil {
 		return err

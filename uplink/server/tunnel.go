@@ -73,7 +73,7 @@ func (s *Server) leave(c *call) error {
 // ownBridge is the bridge that a request of a bridge names. Whether it is that bridge's is not
 // asked yet.
 func ownBridge(c *call) (string, error) {
-	a := parseArgs(c.r.URL.RawQuery, "bridgeId")
+	a := c.args
 	bridge := a.need("bridgeId")
 	if bridge != "" && !vms.ValidID(bridge) {
 		a.bad("bridgeId", "cannot be the id of a bridge")

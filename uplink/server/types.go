@@ -10,7 +10,7 @@ import (
 // listEventTypes is GET /eventTypes, in the language that the argument or else the header asks for:
 // Japanese, or English for whatever there is not.
 func (s *Server) listEventTypes(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "language", "pageSize", "pageToken")
+	a := c.args
 	types, lang := vms.TypesIn(language(a.one("language"), c.r.Header.Get("Accept-Language")))
 	page, _, err := pageOf(s, c, a, "eventTypes", types)
 	if err != nil {
@@ -43,7 +43,7 @@ func language(asked, header string) string {
 // listFieldValues is GET /events:listFieldValues: every type that an event of the actor may have,
 // as a list that can be used in type__in.
 func (s *Server) listFieldValues(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in")
+	a := c.args
 	actors := a.actors()
 	if !a.has("actor") && !a.has("actor__in") {
 		a.miss("actor")
