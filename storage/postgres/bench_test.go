@@ -142,19 +142,11 @@ func millions(b *testing.B, address string) {
 	}
 	empty, err := e.Empty()
 	require.NoError(b, err)
-	if empty { // as a release without counts left it
-		counts(false)
+	if empty {
 		began := time.Now()
 		n := fill(b, e, conn, "a/cam")
-		counts(true)
-		_, err = conn.Exec(b.Context(), "truncate vms_counted")
-		require.NoError(b, err)
 		tell("%d events made in %.0f s", n, time.Since(began).Seconds())
-		began = time.Now()
-		require.NoError(b, e.countWeeks(countAtOnce))
-		tell("counted in %.1f s", time.Since(began).Seconds())
 	}
-	require.NoError(b, e.countWeeks(countAtOnce))
 
 	for _, cameras := range []int{1, 50, 500} {
 		var q vms.Query

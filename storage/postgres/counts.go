@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -15,12 +14,13 @@ import (
 
 // Lists say how many events match, among ten million too. So vms_counts has the number of each day,
 // by actor and type, which triggers keep in the event's transaction, whichever release writes it.
-// They are believed for weeks of which vms_counted says that all were counted.
+// They are believed for weeks of which vms_counted says so: all that there are partitions of, but
+// those in which an event got an actor of another type.
 
 const day = 24 * time.Hour
 
 // believed are the weeks from first to before end whose counts are whole: the newest ones, up to
-// one that is not counted yet.
+// one that is not.
 func believed(ctx context.Context, conn *pgx.Conn) (first, end int64, err error) {
 	rows, err := conn.Query(ctx, `select week from vms_counted where actor is null order by week desc`)
 	if err != nil {
@@ -97,72 +97,6 @@ func (c conditions) countQuery(q vms.Query, first, end int64) (string, []any) {
 // direct is the query that looks at each event.
 func (c conditions) direct(and string) string {
 	return "select count(*) from " + c.of("vms_events e") + " where true" + c.whose + c.sql + and
-}
-
-// countAtOnce is about how many events are counted anew in one transaction, while which none of
-// their week are stored.
-const countAtOnce = 10_000
-
-// countWeeks counts the weeks that are not counted: those that there were before there were counts,
-// those that the release before made, and those in which an actor got another type.
-func (e *Events) countWeeks(atOnce int) error {
-	for more := true; more && !e.db.hasEnded(); {
-		more = false
-		err := e.db.write(readCommitted, func(ctx context.Context, conn *pgx.Conn) error {
-			there, err := partitions(ctx, conn)
-			if err != nil {
-				return err
-			}
-			var n int64
-			var after string
-			err = conn.QueryRow(ctx, `select w, coalesce(c.actor, '') from unnest($1::bigint[]) w left join vms_counted c on c.week = w
-				where c.week is null or c.actor is not null order by w desc limit 1`, there).Scan(&n, &after)
-			if errors.Is(err, pgx.ErrNoRows) {
-				return nil
-			}
-			if err == nil {
-				more = true
-				err = countSome(ctx, conn, n, after, atOnce)
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("count the events of days: %w", err)
-		}
-	}
-	return nil
-}
-
-// countSome counts the events of a week and of some actors behind one.
-func countSome(ctx context.Context, conn *pgx.Conn, n int64, after string, atOnce int) error {
-	name := partName(n)
-	if _, err := conn.Exec(ctx, "lock table "+name+" in share mode"); err != nil {
-		return err
-	}
-	var last *string // nil: of all that are left
-	err := conn.QueryRow(ctx, "select actor from "+name+" where actor > $1 order by actor offset $2 limit 1", after,
-		atOnce).Scan(&last)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return err
-	}
-	whose, args := " where actor > $1", []any{after}
-	if last != nil {
-		whose, args = whose+" and actor <= $2", append(args, *last)
-	}
-	if _, err := conn.Exec(ctx, fmt.Sprintf("delete from vms_counts%s and week = %d", whose, n), args...); err != nil {
-		return err
-	}
-	var days strings.Builder
-	for i := range 7 {
-		fmt.Fprintf(&days, ", count(*) filter (where start_ms / %d %% 7 = %d)", day.Milliseconds(), i)
-	}
-	_, err = conn.Exec(ctx, fmt.Sprintf(`insert into vms_counts select actor, %d, type, actor_type, coalesce(max(end_ms), 0)%s
-		from %s%s group by 1, 2, 3, 4`, n, days.String(), name, whose), args...)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, `insert into vms_counted values ($1, $2) on conflict (week) do update set actor = excluded.actor`, n, last)
-	return err
 }
 
 // forgetWeeks removes the counts of weeks that have no partition any more.

@@ -81,7 +81,6 @@ func (e *Events) makePartitions() error {
 
 func makePartition(ctx context.Context, conn *pgx.Conn, n int64) error {
 	name, from, to := partName(n), n*week.Milliseconds(), (n+1)*week.Milliseconds()
-	moved := false
 	for _, sql := range []string{
 		fmt.Sprintf(`create table %s (like vms_events including defaults including constraints) %s`, name, partSettings),
 		fmt.Sprintf(`alter table %s alter body set storage main, alter body set compression lz4`, name),
@@ -90,14 +89,9 @@ func makePartition(ctx context.Context, conn *pgx.Conn, n int64) error {
 			insert into %s select * from moved`, from, to, name),
 		fmt.Sprintf(`alter table vms_events attach partition %s for values from (%d) to (%d)`, name, from, to),
 	} {
-		tag, err := conn.Exec(ctx, sql)
-		if err != nil {
+		if _, err := conn.Exec(ctx, sql); err != nil {
 			return err
 		}
-		moved = moved || tag.Insert() && tag.RowsAffected() > 0
-	}
-	if moved {
-		return nil // of before there were counts, maybe: it is counted anew
 	}
 	_, err := conn.Exec(ctx, `insert into vms_counted values ($1, null)`, n)
 	return err
@@ -106,9 +100,9 @@ func makePartition(ctx context.Context, conn *pgx.Conn, n int64) error {
 // Prune removes events that ended before r.Before: all those of weeks that ended before, by
 // dropping their partition, and each of those that have no partition. So an event may stay up to a
 // week longer. What is ongoing, and what ended later, stays. It also makes the partitions of the
-// next weeks, counts those that are not counted, and puts those that are over in the order of
-// actors, which may take minutes and ends early when Run does. It must not run beside itself. Keep
-// and Oldest are refused: how much there is, PostgreSQL's own disk limits.
+// next weeks, and puts those that are over in the order of actors, which may take minutes and ends
+// early when Run does. It must not run beside itself. Keep and Oldest are refused: how much there
+// is, PostgreSQL's own disk limits.
 func (e *Events) Prune(r journal.Retention) (total int, err error) {
 	if r.Keep > 0 || r.Oldest > 0 {
 		return 0, errors.New("prune events: PostgreSQL removes events by their age only")
@@ -119,7 +113,7 @@ func (e *Events) Prune(r journal.Retention) (total int, err error) {
 	if !r.Before.IsZero() {
 		total, err = e.dropWeeks(r.Before)
 	}
-	return total, errors.Join(err, e.countWeeks(countAtOnce), e.sortWeeks(sortAtOnce))
+	return total, errors.Join(err, e.sortWeeks(sortAtOnce))
 }
 
 // dropWeeks removes what ended before a time, as Prune says.
