@@ -153,6 +153,7 @@ func TestGateLosesNothing(t *testing.T) {
 				break
 			}
 			t.Run(name+", "+c.name, func(t *testing.T) {
+				t.Parallel()
 				times := 3
 				if harness.Race {
 					times = 2
