@@ -18,21 +18,21 @@ func (r *Ring) halfMade(l *segment.Found) bool {
 // adopt takes a segment that was found into the ring. The last one of a lane goes on being written
 // if it is in good shape.
 func (r *Ring) adopt(l *segment.Found, last bool) {
-	m := &member{File: l.File, broken: l.Broken, sealedAt: l.SealedAt}
-	r.segments = append(r.segments, m)
 	r.count(l)
-	if l.Broken == nil && l.Whole && l.Lame && l.Trouble == nil {
-		r.log.Warn("an end of a segment of stills was damaged; it is written anew", "segment", l.Path)
+	if l.Broken == nil && l.Lame && l.Trouble == nil {
+		r.log.Warn("an end of a segment of stills was damaged or cut off; it is written anew", "segment", l.Path)
 		if err := l.Mend(r.fs); err != nil {
-			l.Whole = false
+			l.Trouble = err
 			r.log.Warn("cannot write to a segment of stills", "segment", l.Path, "error", err)
 		}
 	}
+	m := &member{File: l.File, broken: l.Broken, sealedAt: l.SealedAt}
+	r.segments = append(r.segments, m)
 	if l.Broken != nil {
 		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.Path, "error", l.Broken)
 		return
 	}
-	if last && l.Whole && l.Trouble == nil && r.goOn(m, l) {
+	if last && l.Trouble == nil && r.goOn(m, l) {
 		return
 	}
 	x := l.Listing
@@ -88,7 +88,7 @@ func (r *Ring) reseal(m *member, l *segment.Found) *segment.Listing {
 	total, _ := r.wear.PerDay(up)
 	x := l.Draft.Listing(l.SealTime(l.Draft, wall), total)
 	m.sealedAt = x.SealedAt
-	if !l.Whole || l.Trouble != nil {
+	if l.Trouble != nil {
 		return x
 	}
 	f, err := r.fs.Open(l.Path, true)

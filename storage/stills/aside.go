@@ -12,9 +12,9 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// aside moves a file of the ring's folder out of the way, under the name as, or one like it.
-func (m *mender) aside(name, as string) error {
-	to, err := m.free(as)
+// aside moves a file of the ring's folder out of the way, under its name, or one like it.
+func (m *mender) aside(name string) error {
+	to, err := m.free(name)
 	if err != nil {
 		return err
 	}

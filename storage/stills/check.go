@@ -97,9 +97,10 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 		r.add(path, -1, "segment cannot be read: %v", err)
 		return p, nil
 	}
-	if !l.Whole || l.Lame {
+	if l.Lame {
 		const what = "segment is cut off, or one of its ends is damaged"
-		if empty, err := segment.IsEmpty(rd.FS, path); err == nil && empty || l.Whole && !l.Block.Sealed() {
+		cut := e.Size < int64(l.Block.Capacity)
+		if empty, err := segment.IsEmpty(rd.FS, path); err == nil && empty || !cut && !l.Block.Sealed() {
 			p.doubt(path, -1, what)
 		} else {
 			r.add(path, -1, what)

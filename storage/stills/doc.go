@@ -25,8 +25,7 @@
 // The Ring says which segments there are, what goes into which, and which goes when room is
 // needed. The index (index.go) is what memory holds of them: where each still is, and which gaps
 // were noted; it has its own lock and waits for no device. Check and Repair (check.go, mender.go)
-// say what is wrong with the files, and put those in order in their places that no program has
-// open; what has no place any more are wrecks, whose stills are copied into the ring (salvage.go).
+// say what is wrong with the files, and put those in order that no program has open.
 // Below them all, package segment is one file: its bytes; made, read, written, flushed, sealed,
 // and read in spite of damage.
 //

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
@@ -25,86 +24,67 @@ func (m *mender) say(format string, args ...any) {
 	m.Done = append(m.Done, fmt.Sprintf(format, args...))
 }
 
-// InPlace mends what can be mended in its place, and moves aside what is no file of the ring. It
-// returns the wrecks: segments whose stills must be copied. It locks the ring meanwhile. The error
-// is that of a device that refuses to write; it can be called again.
-func (m *mender) InPlace() (wrecks []*segment.Found, err error) {
+// InPlace mends what can be mended, and moves aside what is no file of the ring or holds no still.
+// It locks the ring meanwhile. The error is that of a device that refuses to write; it can be
+// called again.
+func (m *mender) InPlace() error {
 	lock, err := m.fs.Lock(filepath.Join(m.dir, segment.LockName))
 	if err != nil {
-		return nil, fmt.Errorf("%w: stop vmsbridge first", err)
+		return fmt.Errorf("%w: stop vmsbridge first", err)
 	}
-	wrecks, err = m.segments()
-	return wrecks, errors.Join(err, lock.Close())
+	list, err := m.fs.List(m.dir)
+	for _, e := range list {
+		if err == nil {
+			err = m.file(e)
+		}
+	}
+	return errors.Join(err, lock.Close())
 }
 
-// segments looks at each file, and mends what can be mended in its place. It returns those whose
-// stills must be copied.
-func (m *mender) segments() (wrecks []*segment.Found, err error) {
-	list, err := m.fs.List(m.dir)
+// file puts one file of the ring's folder in order.
+func (m *mender) file(e vfs.Entry) error {
+	number, ok := segment.SegmentNumber(e.Name)
+	if !ok {
+		if !segment.IsForeign(e.Name) {
+			return nil
+		}
+		m.say("%s is no file of the ring: moved to the folder %s", e.Name, asides)
+		return m.aside(e.Name)
+	}
+	l := segment.NewFound(m.dir, e, number)
+	f, err := m.fs.Open(l.Path, false)
+	if segment.Exhausted(err) {
+		return err
+	}
 	if err != nil {
-		return nil, err
+		return nil // it is left as it is, and Check tells of it
 	}
-	taken := map[uint64]bool{}
-	for i, e := range list {
-		if name, ok := strings.CutSuffix(e.Name, wreckSuffix); ok { // an earlier repair was cut off
-			if err := m.fs.Rename(filepath.Join(m.dir, e.Name), filepath.Join(m.dir, name)); err != nil {
-				return nil, err
-			}
-			list[i].Name = name
-		}
-		if n, ok := segment.SegmentNumber(list[i].Name); ok {
-			taken[n] = true
-		}
-	}
-	var open [segment.Lanes]*segment.Found
-	for _, e := range list {
-		number, ok := segment.SegmentNumber(e.Name)
-		if !ok {
-			if segment.IsForeign(e.Name) {
-				if err := m.aside(e.Name, e.Name); err != nil {
-					return nil, err
-				}
-				m.say("%s is no file of the ring: moved to the folder %s", e.Name, asides)
-			}
-			continue
-		}
-		l, err := m.identify(e, number, taken)
+	defer f.Close()
+	if l.Broken = l.Identify(f); l.Broken != nil && l.Trouble == nil {
+		n, err := segment.NewReader(m.fs, m.dir).Revive(e, number)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if l.Trouble != nil {
-			continue // it is left as it is, and Check tells of it
-		}
-		if l.Broken != nil || !l.Whole {
-			if empty, err := segment.IsEmpty(m.fs, l.Path); err != nil {
-				continue // as above
-			} else if empty {
-				if err := m.fs.Remove(l.Path); err != nil {
-					return nil, err
-				}
-				m.say("%s is empty: deleted", e.Name)
-				continue
-			}
-			wrecks = append(wrecks, l)
-			continue
-		}
-		if before := open[l.Lane]; before != nil { // it is not the last of its lane, so it must have an index
-			if err := m.mend(before, true); err != nil {
-				return nil, err
-			}
-		}
-		if open[l.Lane] = nil; !l.Block.Sealed() {
-			open[l.Lane] = l
-		} else if err := m.mend(l, true); err != nil {
-			return nil, err
+		if n > 0 {
+			m.say("%s had lost both ends: written anew, with %d records", e.Name, n)
+			l.Broken = l.Identify(f)
 		}
 	}
-	for _, l := range open {
-		if l != nil {
-			if err := m.mend(l, false); err != nil {
-				return nil, err
-			}
-		}
+	if l.Trouble != nil {
+		return nil // as above
 	}
-	return wrecks, nil
+	if l.Broken == nil && !l.Lame {
+		return m.mend(l)
+	}
+	switch empty, err := segment.IsEmpty(m.fs, l.Path); {
+	case err != nil:
+		return nil // as above
+	case empty:
+		m.say("%s is empty: deleted", e.Name)
+		return m.fs.Remove(l.Path)
+	case l.Broken != nil:
+		m.say("%s cannot be used: moved to the folder %s", e.Name, asides)
+		return m.aside(e.Name)
+	}
+	return m.mend(l)
 }

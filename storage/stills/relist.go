@@ -1,14 +1,10 @@
 package stills
 
-import (
-	"slices"
+import "vmsbridge/storage/stills/segment"
 
-	"vmsbridge/storage/stills/segment"
-)
-
-// List writes the list of segments anew, with those that are there, but for the wrecks, so that
-// Check misses no others. lost are those that it missed so far, which cannot be had back.
-func (m *mender) List(wrecks []*segment.Found, before Report) error {
+// List writes the list of segments anew, with those that are there, so that Check misses no others.
+// before says which it missed so far, which cannot be had back.
+func (m *mender) List(before Report) error {
 	old, err := segment.ReadManifest(m.fs, m.dir)
 	if err != nil {
 		m.say("%s was damaged: written anew", segment.ManifestName)
@@ -22,9 +18,7 @@ func (m *mender) List(wrecks []*segment.Found, before Report) error {
 	}
 	next := segment.Manifest{Sequence: old.Sequence + 1}
 	for _, e := range list {
-		n, ok := segment.SegmentNumber(e.Name)
-		isWreck := func(l *segment.Found) bool { return l.Number == n }
-		if ok && !slices.ContainsFunc(wrecks, isWreck) {
+		if n, ok := segment.SegmentNumber(e.Name); ok {
 			next.Segments = append(next.Segments, n)
 		}
 	}

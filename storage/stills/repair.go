@@ -9,11 +9,8 @@ import (
 // still away, nor anything else: what it cannot use, it moves to the folder aside, where nobody
 // looks but a person.
 //
-//   - A foreign file is moved aside.
-//   - A segment under a wrong name gets its own back; if that is taken, its stills are copied into
-//     the ring where the ring lacks them, and the file is moved aside.
-//   - So are the stills of a segment that is cut off.
-//   - A segment that has lost both ends gets new ones.
+//   - A foreign file is moved aside, and a segment of which nothing can be read.
+//   - A segment that was cut off, or has lost its ends, gets new ones.
 //   - A segment that is lost is no longer told of.
 //   - Damaged stretches of other segments are copied to files aside and marked as holding nothing;
 //     a missing or wrong index is written anew from the records.
@@ -33,12 +30,11 @@ func Repair(dir string, opts Options) (Report, error) {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
 	m := newMender(opts.FS, dir)
-	wrecks, err := m.InPlace()
-	if err == nil {
-		err = m.List(wrecks, before)
+	if err = m.InPlace(); err == nil {
+		err = m.List(before)
 	}
-	if err == nil && len(wrecks) > 0 {
-		err = salvage(m, dir, opts, wrecks)
+	if err == nil {
+		err = reindex(dir, opts)
 	}
 	if err == nil {
 		err = opts.FS.SyncDir(dir)
@@ -49,4 +45,14 @@ func Repair(dir string, opts Options) (Report, error) {
 	rep, err := check(opts.FS, dir)
 	rep.Repairs = m.Done
 	return rep, err
+}
+
+// reindex opens the ring, which gives each full segment without an index one.
+func reindex(dir string, o Options) error {
+	o.MaxBytes, o.MinFree, o.MaxAge, o.Registerer, o.OnDamage = 1<<62, -1, 0, nil, nil
+	r, err := Open(dir, o)
+	if err != nil {
+		return err
+	}
+	return r.Close()
 }

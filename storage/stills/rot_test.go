@@ -123,7 +123,8 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 			}
 		case 6: // the disk wrote a page elsewhere
 			hit.from, hit.to = page, page+segment.PageBytes
-			copy(b[page:min(page+segment.PageBytes, len(b))], d.files[d.names[rng.IntN(len(d.names))]][page:])
+			other := d.files[d.names[rng.IntN(len(d.names))]]
+			copy(b[page:min(page+segment.PageBytes, len(b))], other[min(page, len(other)):])
 		case 7:
 			hit.from, hit.to = 0, len(b)
 			files[name] = nil

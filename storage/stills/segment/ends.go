@@ -6,9 +6,9 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Mend writes both ends anew, from the one that is good. If the last one is damaged, it is not
-// known whether the segment had an index; it is then taken for one that has none, which is right in
-// any case.
+// Mend writes both ends anew, from the one that is good; a file that was cut off gets its size
+// back. If the last one is damaged, it is not known whether the segment had an index; it is then
+// taken for one that has none, which is right in any case.
 func (l *Found) Mend(fs vfs.FS) error {
 	f, err := fs.Open(l.Path, true)
 	if err != nil {
@@ -18,8 +18,12 @@ func (l *Found) Mend(fs vfs.FS) error {
 	if _, err := f.WriteAt(l.Block.Head().Encode(HeadMagic), 0); err != nil {
 		return err
 	}
-	_, err = f.WriteAt(l.Block.Encode(FootMagic), int64(l.Block.Capacity)-BlockBytes)
-	return err
+	if _, err = f.WriteAt(l.Block.Encode(FootMagic), int64(l.Block.Capacity)-BlockBytes); err != nil {
+		return err
+	}
+	l.Size = max(l.Size, int64(l.Block.Capacity))
+	l.Limit = l.Block.Capacity - BlockBytes
+	return f.Sync()
 }
 
 // Settle writes both of a segment's blocks with shift, and says so of w where it is not nil: the
@@ -35,7 +39,7 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 		defer f.Close()
 		w = &Writer{file: f}
 	}
-	b, err := readBlock(w.file, s.Size-BlockBytes, FootMagic)
+	b, err := readBlock(w.file, int64(s.Limit), FootMagic)
 	if err != nil {
 		if b, err = readBlock(w.file, 0, HeadMagic); err != nil {
 			return err
@@ -45,7 +49,7 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 		return nil // a crash came between this and what the caller noted
 	}
 	b.Settle(shift)
-	if _, err := w.file.WriteAt(b.Encode(FootMagic), s.Size-BlockBytes); err != nil {
+	if _, err := w.file.WriteAt(b.Encode(FootMagic), int64(b.Capacity)-BlockBytes); err != nil {
 		return err
 	}
 	if _, err := w.file.WriteAt(b.Head().Encode(HeadMagic), 0); err != nil {

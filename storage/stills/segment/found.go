@@ -18,8 +18,7 @@ type Found struct {
 	Block    Block    // of the header, or of the footer if that is all that is left
 	Sealed   bool
 	SealedAt int64  // when it was full, by the clock of that time; 0: not known
-	Whole    bool   // the file has its size, so that it can be written
-	Lame     bool   // one of its two ends is damaged
+	Lame     bool   // one of its two ends is damaged, or cut off
 	Trouble  error  // the device refused a read: nothing is written to the segment, for what was not read may be there
 	End      uint32 // where the next record would go
 	Scan     Scan   // if it was scanned
@@ -48,24 +47,31 @@ func (l *Found) refused(err error) {
 	}
 }
 
-// Identify reads the two blocks and believes what one of them says at least.
+// Identify reads the two blocks and believes what one of them says at least. A segment whose ends
+// agree on another number than its name's was renamed, or copied, and is as good as any.
 func (l *Found) Identify(f io.ReaderAt) error {
 	head, headErr := readBlock(f, 0, HeadMagic)
-	foot, footErr := readBlock(f, l.Size-BlockBytes, FootMagic)
+	size := l.Size
+	if headErr == nil {
+		size = min(size, int64(head.Capacity)) // something may have grown behind it
+	}
+	foot, footErr := readBlock(f, size-BlockBytes, FootMagic)
 	for _, err := range []error{footErr, headErr} {
 		l.refused(err)
 		if newer, ok := errors.AsType[*VersionError](err); ok {
 			return newer
 		}
 	}
-	if headErr == nil && footErr == nil && head.Number != foot.Number &&
-		filepath.Base(l.Path) == SegmentName(l.Number) {
-		// The disk wrote one of them elsewhere. The name says which is right.
-		switch l.Number {
-		case foot.Number:
+	if headErr != nil || footErr != nil || head.Number != foot.Number || head.Salt != foot.Salt {
+		// The disk may have written one of them elsewhere. The name says which is right.
+		if headErr == nil && head.Number != l.Number {
 			headErr = errOtherEnd
-		case head.Number:
+		}
+		if footErr == nil && foot.Number != l.Number {
 			footErr = errOtherEnd
+		}
+		if headErr == nil && footErr == nil {
+			headErr, footErr = errOtherEnd, errOtherEnd
 		}
 	}
 	switch {
@@ -76,13 +82,6 @@ func (l *Found) Identify(f io.ReaderAt) error {
 	default:
 		l.Block = head
 	}
-	if l.Block.Number != l.Number {
-		return fmt.Errorf("it is named %d, but says that it is number %d", l.Number, l.Block.Number)
-	}
-	if headErr == nil && footErr == nil && head.Salt != foot.Salt {
-		return errors.New("its two ends are of different segments")
-	}
-	l.Whole = int64(l.Block.Capacity) == l.Size
 	l.Lame = headErr != nil || footErr != nil
 	l.Salt, l.Lane, l.Era, l.Shift = l.Block.Salt, int(l.Block.Lane), l.Block.Era, l.Block.Shift
 	l.Limit = uint32(min(l.Size, int64(l.Block.Capacity)-BlockBytes))
