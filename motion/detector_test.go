@@ -108,12 +108,16 @@ func TestMaskHides(t *testing.T) {
 	require.InDelta(t, 6.95, offset(got.ended[0].Last), 0.45)
 }
 
-// TestWalksFromTheStart: of who walks in the first picture already, the event begins in the third.
+// TestWalksFromTheStart: of who walks in the first picture already, the event begins with
+// that; in a region it begins when they come in.
 func TestWalksFromTheStart(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
-	got := watch(t, motion.Config{}, s, 10, 6*time.Second, func(at float64) { walker(s, 0.1+0.15*at) })
-	require.Len(t, got.began, 1)
-	require.InDelta(t, 0.2, offset(got.began[0].Start), 0.01)
+	got := watch(t, motion.Config{Regions: []motion.Region{{ID: "right", Area: rightHalf}}}, s, 10, 6*time.Second,
+		func(at float64) { walker(s, 0.1+0.15*at) })
+	require.Len(t, got.began, 2)
+	require.Zero(t, offset(got.began[0].Start))
+	require.Equal(t, "right", got.began[1].Region)
+	require.InDelta(t, 2.5, offset(got.began[1].Start), 0.4)
 }
 
 // TestGapEnds: a lost stream ends the span at once, at its last picture with motion, and the next

@@ -88,7 +88,7 @@ func (s *span) step(e evidence, c Config, changes []Change) []Change {
 func (s *span) begin(e evidence) {
 	s.waiting, s.object = true, e.track.ID
 	s.start = e.track.Start
-	if s.first.After(s.start) {
+	if s.first.After(s.start) && (s.region != "" || !e.track.Dated) {
 		s.start = s.first
 	}
 	// A span begins after the one before it ended, also when the clock was set back a little.

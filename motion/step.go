@@ -72,6 +72,7 @@ func (d *Detector) Step(p Picture) Result {
 		d.unlit.clear()
 		d.began, d.learned = d.at, d.at+learnFor
 		d.rows = [2]int{}
+		d.tracks.Begins(d.at, d.seen)
 		clear(d.flags)
 		d.looked = false
 	}

@@ -52,12 +52,12 @@ func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 
 // begins makes the track motion, which began at the time start.
 func (k *Track) begins(start time.Time, at time.Duration, t *Tracker) {
-	k.Confirmed, k.liveAt, k.Start = true, at, start
+	k.Confirmed, k.liveAt, k.Start, k.Dated = true, at, start, false
 	if k.ID == 0 {
 		t.lastID++
 		k.ID = t.lastID
 	}
-	k.Start = t.entered(k, at)
+	t.entered(k, at)
 }
 
 // convinces tells whether what moved for long enough is somebody or something: it must have

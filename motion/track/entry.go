@@ -11,25 +11,32 @@ const (
 type change struct {
 	began time.Time     // its first picture
 	over  time.Duration // its last one, 0 if there was none
+	scene bool          // it was the first picture of a scene
+}
+
+// Begins tells that the picture of the times at and wall is the first of a scene: what is seen to
+// move in the next ones moved in it as well.
+func (t *Tracker) Begins(at time.Duration, wall time.Time) {
+	t.change = change{began: wall, over: at, scene: true}
 }
 
 // Upheaves tells that the picture of the times at and wall changes as a whole, and whether it is
 // the first that does.
 func (t *Tracker) Upheaves(at time.Duration, wall time.Time, first bool) {
-	t.change.over = at
+	t.change.over, t.change.scene = at, false
 	if first {
 		t.change.began = wall
 	}
 }
 
-// entered is when the thing of a track that is confirmed began to move: while the picture changed,
-// if it was there from the first picture after that on, and is further inside than it can have come
+// entered dates the start of a track that is confirmed back to when the picture changed, if its
+// thing was there from the first picture after that on, and is further inside than it can have come
 // since.
-func (t *Tracker) entered(k *Track, at time.Duration) time.Time {
+func (t *Tracker) entered(k *Track, at time.Duration) {
 	first := &k.trail.sights[0]
 	if t.change.over == 0 || k.trail.n > trailLength || first.at <= t.change.over ||
 		first.at-t.change.over > entrySoon || k.Start.Sub(first.wall) > entrySoon {
-		return k.Start
+		return
 	}
 	way := k.box.Right // the way that its front has come
 	if k.nowX < k.fromX {
@@ -37,11 +44,10 @@ func (t *Tracker) entered(k *Track, at time.Duration) time.Time {
 	}
 	came := at - time.Duration(float64(way)/(entrySpeed*float64(t.width))*float64(time.Second))
 	start := first.wall.Add(min(0, came-first.at))
-	switch {
-	case start.After(k.Start):
-		return k.Start
-	case start.Before(t.change.began):
-		return t.change.began
+	if start.Before(t.change.began) {
+		start = t.change.began
 	}
-	return start
+	if start.Before(k.Start) {
+		k.Start, k.Dated = start, true
+	}
 }

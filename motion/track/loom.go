@@ -19,7 +19,7 @@ const (
 // Looming tells whether something large was moving beyond doubt for some time, up to the last
 // picture, and not because the picture as a whole changed: a light comes on in steps.
 func (t *Tracker) Looming(at time.Duration) bool {
-	if t.change.over != 0 && at-t.change.over < loomsAfter {
+	if t.change.over != 0 && !t.change.scene && at-t.change.over < loomsAfter {
 		return false
 	}
 	for i := range t.Tracks {

@@ -24,15 +24,18 @@ const (
 	presenceLine  = 0.6                     // share of its way by which it must be away from where it began
 	presenceWorn  = 0.3                     // s for which its places have been moving lately, at most
 	presenceBegan = 0.1                     // of its size, by which it is away when it begins to go
-	presenceFade  = 2.5                     // s over which it is looked at where it goes
-	presenceShare = 0.3                     // s over which its size and its centre are smoothed
+	// where it had been, after which it rests there: a lamp that is carried sways back for less
+	presenceRests = 400 * time.Millisecond
+	presenceFade  = 2.5 // s over which it is looked at where it goes
+	presenceShare = 0.3 // s over which its size and its centre are smoothed
 )
 
 // presence is something that differs from the background over many pictures.
 type presence struct {
 	seenAt       time.Duration
 	seen         time.Duration // sum of the pictures that showed it
-	began        time.Time     // when it was last where it had been
+	began        time.Time     // when it last rested where it had been
+	rests        time.Duration // for how long it has been there
 	taken        bool          // by an area of this picture
 	cells        float64       // smoothed
 	x, y         float64       // its centre, in cells
@@ -66,10 +69,26 @@ func (t *Tracker) attend(areas []area.Area, at, dt time.Duration, wall time.Time
 				o.Since = p.began
 			}
 		case len(t.present) < cap(t.present):
-			t.present = append(t.present, presence{seenAt: at, seen: dt, began: wall, taken: true,
+			began, rests := t.beganAt(x, y, float64(o.Fore), wall)
+			t.present = append(t.present, presence{seenAt: at, seen: dt, began: began, rests: rests, taken: true,
 				cells: float64(o.Fore), x: x, y: y, nowX: x, nowY: y, fromX: x, fromY: y})
 		}
 	}
+}
+
+// beganAt is when a new presence at x, y with so many cells began to go, and for how long it has
+// been at rest. By night somebody falls into parts: what is seen anew as close as that to another
+// one that goes may be the same thing, and began with it.
+func (t *Tracker) beganAt(x, y, cells float64, wall time.Time) (began time.Time, rests time.Duration) {
+	began, rests = wall, presenceRests
+	for i := range t.present {
+		p := &t.present[i]
+		if p.rests == 0 && p.began.Before(began) &&
+			math.Hypot(x-p.x, y-p.y) <= math.Sqrt(p.cells)+math.Sqrt(cells) {
+			began, rests = p.began, 0
+		}
+	}
+	return began, rests
 }
 
 // presenceAt is the nearest presence that may be next at x, y with so many cells, nil without.
@@ -98,7 +117,9 @@ func (p *presence) take(o *area.Area, x, y float64, at, dt time.Duration, wall t
 	p.fromX, p.fromY, p.way = p.nowX+(p.fromX-p.nowX)*fade, p.nowY+(p.fromY-p.nowY)*fade, p.way*fade
 	dx, dy := share*(x-p.nowX), share*(y-p.nowY)
 	p.nowX, p.nowY, p.way = p.nowX+dx, p.nowY+dy, p.way+math.Hypot(dx, dy)
-	if p.away() < presenceBegan*math.Sqrt(p.cells) {
+	if p.rests += dt; p.away() >= presenceBegan*math.Sqrt(p.cells) {
+		p.rests = 0
+	} else if p.rests >= presenceRests {
 		p.began = wall
 	}
 }

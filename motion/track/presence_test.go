@@ -52,6 +52,13 @@ func TestPresence(t *testing.T) {
 			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, want: true},
 		"goes after it stood": {cells: walker, edges: 60, since: 1, want: true,
 			way: func(s float64) (x, y float64) { return 60 + 3*max(0, s-1), 42 }},
+		"sways back once as it goes": {cells: walker, edges: 60, want: true,
+			way: func(s float64) (x, y float64) {
+				if s >= 0.8 && s < 1.2 {
+					return 60, 42
+				}
+				return 60 + 2*s, 42
+			}},
 		"is new": {cells: walker, edges: 60,
 			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, young: true},
 		"is as large as somebody who stirs": {cells: 80, edges: 100,
@@ -107,6 +114,27 @@ func TestPresenceEnds(t *testing.T) {
 	require.Nil(t, tr.presenceAt(64, 42, 30/presenceAlike-1))
 	require.False(t, seen(at+presenceLost+100*time.Millisecond, 64.5).Goes)
 	require.Len(t, tr.present, 1)
+}
+
+// TestPresenceOfParts: what is seen anew close to what goes began with it; further away, or beside
+// what rests, it began by itself.
+func TestPresenceOfParts(t *testing.T) {
+	wall := epoch.Add(2 * time.Second)
+	tr := Tracker{present: []presence{{x: 60, y: 42, cells: 25, began: epoch}}}
+	for name, c := range map[string]struct {
+		x     float64
+		rests time.Duration
+		want  time.Time
+	}{
+		"close to it":           {68, 0, epoch},
+		"away from it":          {71, 0, wall},
+		"beside who stands":     {68, time.Second, wall},
+		"beside who comes back": {68, 100 * time.Millisecond, wall},
+	} {
+		tr.present[0].rests = c.rests
+		began, _ := tr.beganAt(c.x, 42, 25, wall)
+		require.Equal(t, c.want, began, name)
+	}
 }
 
 // epoch is the time of picture 0.

@@ -79,11 +79,10 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		k.confirm(at, dt, t)
 	}
 	if !k.Confirmed && !flake && !t.Learning && l.Goes {
-		start := k.trail.begin(at, startBack, k.contrast)
-		if l.Since.Before(start) {
-			start = l.Since
+		k.begins(k.trail.begin(at, startBack, k.contrast), at, t)
+		if l.Since.Before(k.Start) {
+			k.Start, k.Dated = l.Since, true
 		}
-		k.begins(start, at, t)
 	}
 	k.Live = k.Confirmed && !flake && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
 		k.creeping && l.Creeps || l.Goes && (l.Stirs || l.Fore < t.small))

@@ -26,6 +26,7 @@ type Track struct {
 	Confirmed bool      // it is motion; what stands and stirs for long must be confirmed anew
 	Live      bool      // in this picture: it moves
 	Start     time.Time // once confirmed: of its span
+	Dated     bool      // by more than the pictures in which it moved: it may be before the first of them
 
 	first     time.Time
 	seenAt    time.Duration // last picture in which it may have moved
