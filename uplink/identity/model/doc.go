@@ -6,8 +6,8 @@
 //
 // Account and User are the records as the interface prints them; what only the service may know
 // (password hash, failed attempts, lock) stands in Account.Inner and User.Inner and never leaves.
-// AccountFields and UserFields are tables with one row a field; a test holds them against the
-// structs.
+// AccountFields and UserFields are tables with one row a field, made of the structs and of rules
+// for those fields that a call may set.
 //
 // An AuditEntry says who did what to what, when and from where. The store writes it in the
 // transaction of the change itself. Names of changed fields are kept, their values are not: some

@@ -2,11 +2,13 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"vmsbridge/uplink/identity/api"
 )
@@ -64,6 +66,38 @@ type Field struct {
 
 // Fields is a table.
 type Fields []Field
+
+// kindOf is the kind of a field by its type in the record.
+var kindOf = map[reflect.Type]api.Kind{reflect.TypeFor[string](): api.Text, reflect.TypeFor[Flag](): api.Flag,
+	reflect.TypeFor[bool](): api.Bool, reflect.TypeFor[int](): api.Int, reflect.TypeFor[Texts](): api.Texts,
+	reflect.TypeFor[Lists](): api.Lists, reflect.TypeFor[Object](): api.Any}
+
+// fieldsOf has a row for every field of a record T, and for what acts and is not stored. A row in
+// rows may be of several fields, whose names have spaces between; one without a kind has that of
+// its field's type. Fields without one are set by nobody.
+func fieldsOf[T any](rows ...Field) Fields {
+	var all Fields
+	for f := range reflect.TypeFor[T]().Fields() {
+		if name := f.Tag.Get("json"); name != "-" {
+			all = append(all, Field{Name: name, Kind: kindOf[f.Type]})
+		}
+	}
+	for _, row := range rows {
+		for name := range strings.FieldsSeq(row.Name) {
+			one, at := row, slices.IndexFunc(all, func(f Field) bool { return f.Name == name })
+			one.Name = name
+			if at < 0 && !row.Action {
+				panic("identity: no record has a field " + name)
+			} else if at < 0 {
+				all = append(all, one)
+				continue
+			}
+			one.Kind = cmp.Or(one.Kind, all[at].Kind)
+			all[at] = one
+		}
+	}
+	return all
+}
 
 // Find is the row of a name.
 func (f Fields) Find(name string) (Field, bool) {
