@@ -30,10 +30,10 @@ const (
 	checkpointBytes = 3 << 20
 )
 
-// mapBytes is address space, not memory: 16 GiB, or 16 MiB where addresses have 32 bits. bbolt
+// mapBytes is address space, not memory: 16 GiB, or 512 MiB where addresses have 32 bits. bbolt
 // cannot map more of the file while a transaction is open, and the checkpoint's always is; so there
-// is no log for a file that comes near to that, and none at all on 32 bits.
-const mapBytes = 1 << (14 + 10*(bits.UintSize/32))
+// is no log for a file that comes near to that.
+const mapBytes = 1 << (24 + 5*(bits.UintSize/32))
 
 // attach begins to keep a log, where there is room for one. Nobody else has f.db yet, or commitMu
 // and dbMu are held.
@@ -43,7 +43,7 @@ func (f *File) attach() error {
 		return err
 	}
 	room, err := vfs.OS.Free(filepath.Dir(f.path))
-	if err != nil || bits.UintSize < 64 || room < logRoom || info.Size() > mapBytes/2 ||
+	if err != nil || room < logRoom || info.Size() > mapBytes/2 ||
 		f.opts.MaxBytes > 0 && f.opts.MaxBytes < 8*redoBytes {
 		return err
 	}
