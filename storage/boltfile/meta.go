@@ -26,8 +26,7 @@ const (
 	flagFreelist = 0x10
 )
 
-// ErrNoMeta says that neither meta page can be read: there is no tree to walk, but Leaves may still
-// find something.
+// ErrNoMeta says that neither meta page can be read: there is no tree to walk.
 var ErrNoMeta = errors.New("both meta pages are unreadable")
 
 // Meta is what a meta page says.
@@ -49,8 +48,7 @@ type File struct {
 	metas int
 }
 
-// New reads the meta pages and takes the newer valid one. With ErrNoMeta the File can still be
-// given to Leaves.
+// New reads the meta pages and takes the newer valid one.
 func New(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size}
 	// The first meta page tells where the second is. If it cannot, every page size is tried.

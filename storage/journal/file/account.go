@@ -7,9 +7,6 @@ type Account struct {
 	// LostPages is how many pages (or runs of them) could not be read, DamagedValues how many
 	// values had a wrong checksum.
 	LostPages, DamagedValues int
-	// Stray is how many events were found only on pages outside of the tree; they may be older
-	// versions.
-	Stray int
 	// Requeued is how many events wait again because it is unknown whether the service has them.
 	// Reporting an event again replaces it, so nothing is doubled.
 	Requeued int

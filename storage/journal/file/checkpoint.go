@@ -324,6 +324,7 @@ func (f *File) leave(cause error) {
 	late := f.late
 	f.late = nil
 	f.lateMu.Unlock()
+	held := f.held
 	if r := f.redo; r != nil {
 		if damaged {
 			f.held = nil
@@ -335,13 +336,26 @@ func (f *File) leave(cause error) {
 	f.doubtful.Store(nil)
 	if late != nil && !damaged {
 		damaged = guard.Run(late.Rollback) != nil
+		late = nil
 	}
 	if damaged {
 		guard.Abandon(f.file)
+		go unmap(f.db, append(held, late))
 	} else {
 		_ = f.db.Close()
 	}
 	f.db, f.file = nil, nil
+}
+
+// unmap gives the addresses of a database back that broke off, and was let go: on 32 bits there are
+// few. It waits for ever for a lock that the panic left held, and then they stay.
+func unmap(db *bolt.DB, open []*bolt.Tx) {
+	for _, tx := range open {
+		if tx != nil {
+			_ = guard.Run(tx.Rollback)
+		}
+	}
+	_ = guard.Run(db.Close)
 }
 
 // findRedo finds the log that the file at path needs, and puts the file's meta pages back to its

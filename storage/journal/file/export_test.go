@@ -6,7 +6,7 @@ var (
 	FormOf      = formOf
 	CheckOutbox = checkOutbox
 	CheckPages  = checkPages
-	Salvage     = salvage
+	Salvage     = salvageInto
 	Rebuild     = rebuild
 )
 

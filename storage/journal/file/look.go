@@ -75,12 +75,13 @@ func (f *File) readBeside(stop <-chan struct{}) (db *bolt.DB, r Report, err erro
 	if db, err = f.hold(); err != nil {
 		return nil, r, err
 	}
-	f.dbMu.RUnlock()
+	var tx *bolt.Tx
+	err = guard.Run(func() (err error) { tx, err = db.Begin(false); return err })
+	f.dbMu.RUnlock() // leave may have db unmapped, but for the transaction
+	if err != nil {
+		return db, r, explain(err)
+	}
 	err = guard.Run(func() error {
-		tx, err := db.Begin(false)
-		if err != nil {
-			return err
-		}
 		defer func() { _ = tx.Rollback() }()
 		waiting, parked := f.Tally() // of the transaction: nothing is committed before begun
 		paused := time.Now()

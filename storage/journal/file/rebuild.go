@@ -15,6 +15,55 @@ import (
 // rebuildBytes is how many bytes of rows share a transaction of the new file.
 const rebuildBytes = 4 << 20
 
+// renew makes a new, synced file at to in the place of the damaged one at from: of the segments
+// beside it, or else of what can be read of it. On an error there is none.
+func renew(from, to string, now time.Time) (Account, error) {
+	if saved, whole, err := rebuild(from, to); whole || err != nil {
+		return saved, err
+	}
+	saved, err := salvageInto(from, to, now)
+	r := readRedo(from + LogSuffix)
+	if err != nil || r == nil {
+		return saved, err
+	}
+	defer r.close()
+	if foreign(from, r.id) {
+		return saved, nil
+	}
+	// The log's rows may contradict what could be read: of both a file is made once more.
+	rough := from + guard.NewSuffix
+	if err := guard.Rename(to, rough); err != nil {
+		return saved, err
+	}
+	defer os.Remove(rough)
+	db, _, err := guard.Open(rough, newFileOptions())
+	if err != nil {
+		return saved, err
+	}
+	err = guard.Run(func() error {
+		return db.Update(func(tx *bolt.Tx) error {
+			_, _, err := r.read(func(record []byte) error { return schema.Replay(tx, record) })
+			return err
+		})
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return saved, err
+	}
+	all, err := salvageInto(rough, to, now)
+	saved.Events, saved.Waiting, saved.Parked = all.Events, all.Waiting, all.Parked
+	return saved, err
+}
+
+// salvageInto makes a new, synced file at to of what can be read of the one at from.
+func salvageInto(from, to string, now time.Time) (lost Account, err error) {
+	saved, err := makeFile(to, func(db *bolt.DB) (err error) {
+		lost, err = salvage(from, db, now)
+		return err
+	})
+	lost.Events, lost.Waiting, lost.Parked = saved.Events, saved.Waiting, saved.Parked
+	return lost, err
+}
+
 // rebuild makes a new, synced file at to of the segments beside the one at from and of its log, and
 // reads nothing of that file. whole is false, and there is no new file, where they do not have all
 // that it held.
@@ -31,18 +80,50 @@ func rebuild(from, to string) (saved Account, whole bool, err error) {
 	if !s.reach(r) || r != nil && !isEmpty(from) && foreign(from, r.id) {
 		return saved, false, nil
 	}
-	if err := guard.Remove(to); err != nil {
-		return saved, false, err
-	}
-	saved, err = s.rebuild(r, to)
+	saved, err = makeFile(to, func(db *bolt.DB) error { return s.rebuild(r, db) })
 	_, damaged := errors.AsType[*guard.DamageError](err)
 	if damaged || errors.Is(err, errGap) || errors.Is(err, schema.ErrDamaged) {
-		return saved, false, guard.Remove(to)
+		return saved, false, nil
+	}
+	return saved, err == nil, err
+}
+
+func newFileOptions() *bolt.Options {
+	return &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType}
+}
+
+// makeFile makes a new, synced file at to, which fill fills, and reads it through. On an error
+// there is none.
+func makeFile(to string, fill func(*bolt.DB) error) (saved Account, err error) {
+	if err := guard.Remove(to); err != nil {
+		return saved, err
+	}
+	db, file, err := guard.Open(to, newFileOptions())
+	if err != nil {
+		return saved, err
+	}
+	db.AllocSize = growBytes
+	err = guard.Run(func() error {
+		if err := db.Update(schema.Create); err != nil {
+			return err
+		}
+		return fill(db)
+	})
+	if err == nil {
+		err = db.Sync()
+	}
+	if err == nil {
+		saved, err = countSound(db)
+	}
+	if _, damaged := errors.AsType[*guard.DamageError](err); damaged {
+		guard.Abandon(file)
+	} else {
+		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
-		return saved, false, errors.Join(err, guard.Remove(to))
+		err = errors.Join(err, guard.Remove(to))
 	}
-	return saved, true, nil
+	return saved, err
 }
 
 // reach says whether the blocks lead to the file as it was closed, or to what the log continues; r
@@ -61,43 +142,21 @@ func (s *segments) reach(r *redo) bool {
 	return tx != 0 && tx == s.last.closed
 }
 
-func (s *segments) rebuild(r *redo, to string) (saved Account, err error) {
-	db, file, err := guard.Open(to, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true,
-		FreelistType: bolt.FreelistMapType})
-	if err != nil {
-		return saved, err
+func (s *segments) rebuild(r *redo, db *bolt.DB) error {
+	if err := s.read(func(rows []byte) error { return replayInto(db, rows) }); err != nil {
+		return err
 	}
-	db.AllocSize = growBytes
 	var logged []byte
-	err = guard.Run(func() error {
-		if err := db.Update(schema.Create); err != nil {
+	if r != nil {
+		_, damaged, err := r.read(func(body []byte) error { logged = append(logged, body...); return nil })
+		if damaged || err != nil {
+			return errors.Join(err, errGap)
+		}
+		if err := replayInto(db, logged); err != nil {
 			return err
 		}
-		if err := s.read(func(rows []byte) error { return replayInto(db, rows) }); err != nil {
-			return err
-		}
-		if r != nil {
-			_, damaged, err := r.read(func(body []byte) error { logged = append(logged, body...); return nil })
-			if damaged || err != nil {
-				return errors.Join(err, errGap)
-			}
-			if err := replayInto(db, logged); err != nil {
-				return err
-			}
-		}
-		return db.Update(func(tx *bolt.Tx) error { return s.end(tx, r, logged) })
-	})
-	if err == nil {
-		err = db.Sync()
 	}
-	if err == nil {
-		saved, err = countSound(db)
-	}
-	if _, ok := errors.AsType[*guard.DamageError](err); ok {
-		guard.Abandon(file)
-		return saved, err
-	}
-	return saved, errors.Join(err, db.Close())
+	return db.Update(func(tx *bolt.Tx) error { return s.end(tx, r, logged) })
 }
 
 // replayInto does rows once more in transactions that are not too large.

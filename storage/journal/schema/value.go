@@ -10,7 +10,7 @@ import (
 )
 
 // Every value but those of the indexes begins with a tag: which bucket it is of and the version of
-// its form. The tag lets a recovery tell what a stray page held.
+// its form.
 const (
 	tagEvent  = 0x11
 	tagEntry  = 0x21
@@ -18,26 +18,6 @@ const (
 	tagMeta   = 0x41 // the owner's bytes, not JSON
 	tagChange = 0x51
 )
-
-// BucketOf is the bucket that a value with this tag is of, or nil.
-func BucketOf(value []byte) []byte {
-	if len(value) < valueHead {
-		return nil
-	}
-	switch value[0] {
-	case tagEvent:
-		return Events
-	case tagEntry:
-		return Outbox
-	case tagParked:
-		return Parked
-	case tagMeta:
-		return Meta
-	case tagChange:
-		return Changes
-	}
-	return nil
-}
 
 // valueHead is the tag and the CRC-32C of all that follows it.
 const valueHead = 1 + 4
