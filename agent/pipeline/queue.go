@@ -42,7 +42,6 @@ type queue struct {
 	bytes    int
 	skipping bool // until the next random access point
 	anew     bool // a unit that began a new stream was dropped: the next one takes its place
-	dropped  uint64
 	lately   lately
 	count    func(n int) // told of each drop
 	patient  bool        // units may wait for the next one, so that both are looked at together
@@ -78,7 +77,6 @@ func (q *queue) PutUnit(u camera.AccessUnit) {
 		q.skipping = true
 	}
 	if q.skipping && !u.RandomAccess {
-		q.dropped++
 		q.lately.at(now).dropped++
 		q.count(1)
 		q.mu.Unlock()
@@ -179,13 +177,6 @@ func (q *queue) takeLocked() item {
 	return it
 }
 
-// Dropped is the number of access units dropped so far.
-func (q *queue) Dropped() uint64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.dropped
-}
-
 // Losing is the share of access units dropped in the last minute, if some are dropped again and
 // again; a single time that the decoder was behind does not count.
 func (q *queue) Losing(now time.Time) float64 {
@@ -209,7 +200,6 @@ func (q *queue) dropUnitsLocked() {
 	}
 	clear(q.items[len(kept):])
 	q.items = kept
-	q.dropped += uint64(q.units)
 	q.count(q.units)
 	q.units, q.bytes = 0, 0
 }
