@@ -9,14 +9,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-const (
-	// housekeepEvery is how often events that have outlived journal.max_age or journal.max_events
-	// are removed, and how long the clock must have gone on without a step before an event's age
-	// counts for anything.
-	housekeepEvery = time.Hour
-	// clockSlack is how far the clock may be corrected in that time.
-	clockSlack = time.Minute
-)
+// housekeepEvery is how often events that have outlived journal.max_age or journal.max_events are
+// removed.
+const housekeepEvery = time.Hour
 
 // trimEvery is how often the outbox is held against its caps. What comes in meanwhile is far less
 // than its reserve.
@@ -25,23 +20,15 @@ const trimEvery = time.Minute
 // Housekeep removes what is too old or too much, until ctx is done: events from the journal every
 // hour, and, each minute, what waits for a service that has been away for too long.
 func (s *Archive) Housekeep(ctx context.Context) error {
-	steady := steady{since: time.Now()}
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {
 		cfg := s.opts.Config()
-		known := steady.lasts(time.Now()) >= housekeepEvery-clockSlack
-		limit := func(age time.Duration) (before time.Time) {
-			if age > 0 && known {
-				before = s.aged(age)
-			}
-			return before
-		}
 		if cfg.Service.URL != "" {
-			s.trimOutbox(cfg, limit(cfg.Journal.OutboxMaxAge))
+			s.trimOutbox(cfg, s.aged(cfg.Journal.OutboxMaxAge))
 		}
 		if n%int(housekeepEvery/trimEvery) == 0 {
-			s.prune(ctx, journal.Retention{Keep: cfg.Journal.MaxEvents, Before: limit(cfg.Journal.MaxAge)})
+			s.prune(ctx, journal.Retention{Keep: cfg.Journal.MaxEvents, Before: s.aged(cfg.Journal.MaxAge)})
 		}
 		select {
 		case <-ctx.Done():
@@ -73,26 +60,4 @@ func (s *Archive) trimOutbox(cfg *configs.Config, before time.Time) {
 		s.log.Warn("events will not be reported: the service was away for too long; they are in the bridge's own list",
 			"events", n)
 	}
-}
-
-// steady tells how long the clock has gone on without a step. A clock that jumped years ahead must
-// not let the journal forget everything: it is wrong, and if it is not, an hour later is early
-// enough.
-type steady struct{ since time.Time }
-
-// lasts is that time at now, which carries the monotonic clock as time.Now gives it.
-func (s *steady) lasts(now time.Time) time.Duration {
-	gone := stepped(now.Sub(s.since), now.Round(0).Sub(s.since.Round(0))-now.Sub(s.since))
-	if gone == 0 {
-		s.since = now
-	}
-	return gone
-}
-
-// stepped is how much of the time gone counts if the clock was stepped meanwhile.
-func stepped(gone, step time.Duration) time.Duration {
-	if step > clockSlack || step < -clockSlack {
-		return 0
-	}
-	return gone
 }

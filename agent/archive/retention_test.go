@@ -1,36 +1,79 @@
 package archive
 
 import (
-	"math/rand/v2"
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/clock"
+	"vmsbridge/scripts/harness"
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/stills"
 )
 
-// TestAgeCountsOnlyByASteadyClock steps the clock a thousand times, by seconds to decades; an
-// event's age counts only when the last hour had no step in it.
-func TestAgeCountsOnlyByASteadyClock(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	start := time.Now()
-	require.NotEqual(t, start.Round(0).String(), start.String(), "it carries the monotonic clock")
-	c := steady{since: start}
-	require.Zero(t, c.lasts(start))
-	require.Equal(t, housekeepEvery, c.lasts(start.Add(housekeepEvery)), "without a step")
+// hand is a machine's clock that is set by hand, and that the kernel vouches for.
+type hand struct {
+	mu   sync.Mutex
+	wall time.Time
+	up   time.Duration
+}
 
-	// What moves the wall clock alone cannot be made by adding; a since with another wall time is
-	// the same.
-	for range 1000 {
-		gone := time.Duration(rng.Int64N(int64(3 * time.Hour)))
-		step := time.Duration(rng.Int64N(int64(40*365*24*time.Hour))) - 20*365*24*time.Hour
-		if rng.IntN(3) == 0 {
-			step = time.Duration(rng.Int64N(int64(2*clockSlack))) - clockSlack // time servers do that
-		}
-		got := stepped(gone, step)
-		if step > clockSlack || step < -clockSlack {
-			require.Zero(t, got, "%v after %v", step, gone)
-		} else {
-			require.Equal(t, gone, got, "%v after %v", step, gone)
-		}
+func (h *hand) BootID() string { return "boot" }
+
+func (h *hand) Boot() time.Duration { return h.Read().Boot }
+
+func (h *hand) Read() clock.Reading {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return clock.Reading{Wall: h.wall, Boot: h.up, Synced: true}
+}
+
+// pass lets time pass, in which the clock steps.
+func (h *hand) pass(gone, step time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.wall, h.up = h.wall.Add(gone+step), h.up+gone
+}
+
+// TestAgeCountsOnlyByASteadyClock steps the clock by seconds to decades, both ways; an event's age
+// counts only when the last hour had no step in it.
+func TestAgeCountsOnlyByASteadyClock(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	j, err := journal.Open(filepath.Join(dir, "j"), journal.Options{})
+	require.NoError(t, err)
+	defer j.Close()
+	ring, err := stills.Open(filepath.Join(dir, "s"), stills.Options{MaxBytes: 1 << 20, MinFree: -1})
+	require.NoError(t, err)
+	defer ring.Close()
+	h := &hand{wall: time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), up: time.Minute}
+	c := clock.New(clock.Options{Machine: h, Every: time.Millisecond, Log: log})
+	s := &Archive{Journal: j, Ring: ring, clock: c}
+	require.NoError(t, c.Open(j, eras{s}))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = c.Run(ctx) }()
+	defer func() { stop(); <-ended }()
+
+	steady := func() {
+		t.Helper()
+		require.Zero(t, s.aged(time.Hour))
+		h.pass(59*time.Minute, 0)
+		require.Zero(t, s.aged(time.Hour))
+		h.pass(2*time.Minute, 0)
+		require.WithinDuration(t, h.Read().Wall.Add(-time.Hour), s.aged(time.Hour), time.Second)
+		require.Zero(t, s.aged(0), "no limit")
+	}
+	steady()
+	for _, step := range []time.Duration{90 * time.Second, -3 * time.Hour, 20 * 365 * 24 * time.Hour,
+		-20 * 365 * 24 * time.Hour} {
+		steps := c.State().Steps
+		h.pass(0, step)
+		harness.Until(t, "the clock follows a step", func() bool { return c.State().Steps > steps })
+		steady()
 	}
 }

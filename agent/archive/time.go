@@ -7,13 +7,23 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// aged is the time before which what has an age limit is too old; zero, for none, while the time is
-// not known, or not all records have their right times yet.
-func (s *Archive) aged(age time.Duration) time.Time {
-	if st := s.clock.State(); st.Source == clock.Waiting || st.Unmoved {
+// steadyFor is how long the time must have been known, without a step, before the age of a record
+// counts for anything. A clock that jumped years ahead must not let the journal forget everything:
+// it is wrong, and if it is not, an hour later is early enough.
+const steadyFor = time.Hour
+
+// aged is the time before which what has an age limit is too old; zero, for none, where there is no
+// limit, while the time is not known for long, or not all records have their right times yet.
+func (s *Archive) aged(limit time.Duration) time.Time {
+	st, now := s.clock.State(), s.clock.True(s.clock.Now())
+	since := st.Since
+	if step := st.LastStep.At; !step.IsZero() {
+		since = step
+	}
+	if limit <= 0 || st.Source == clock.Waiting || st.Unmoved || now.Sub(since) < steadyFor {
 		return time.Time{}
 	}
-	return s.clock.True(s.clock.Now()).Add(-age)
+	return now.Add(-limit)
 }
 
 // eras is both stores, for the clock.
