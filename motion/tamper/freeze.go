@@ -8,23 +8,15 @@ import (
 )
 
 const (
-	lively       = 0.3             // share of tiles that change in a picture which is not a repetition
-	slot         = time.Second     // in which pictures are counted
-	livelySlot   = 0.9             // share of a slot's pictures that are lively where noise changes every picture
-	slackSlot    = 0.6             // at most, where only keyframes and what follows them change
-	betweenSlot  = 0.1             // of them, at most, that are neither lively nor still
-	halfSlots    = 4               // in a row, at most, in which an encoder refines what it repeats from then on
-	steadyEnough = 6 * time.Second // of lively slots, before a stillness says anything
-	stillFor     = 6 * time.Second // of slack slots, or without a beat
+	lively    = 0.3             // share of tiles that change in a picture which is not a repetition
+	slot      = time.Second     // in which pictures are counted, or longer where few come
+	halfSlots = 4               // in a row, at most, in which an encoder refines what it repeats from then on
+	stillFor  = 6 * time.Second // of slots that rest, or without a beat
 )
 
 // stillness tells a picture that is repeated for ever from a quiet scene, by what this camera's
-// pictures did before. In most cameras noise changes nearly every block of every picture: then some
-// seconds in which only keyframes change anything are a frozen source. A cloud or a dimmed lamp
-// changes every block as well, and says nothing when it is over: blocks that go somewhere within a
-// second, rather than up and down, are no noise. Where an encoder repeats quiet blocks bit by bit
-// that says nothing, but a clock burnt into the picture, which changed one place every second,
-// does.
+// pictures did before: by the share of them in which the quieter tiles change, where that is known
+// (rest), else by a clock burnt into the picture, which changed one place every second (tick).
 type stillness struct {
 	before   []byte
 	width    int
@@ -34,18 +26,9 @@ type stillness struct {
 	at       time.Duration // own time
 	slotAt   time.Duration // when the slot began
 	pictures int
-	alive    int
-	between  int       // of them neither lively nor still: a place that became quieter
 	first    time.Time // of the first picture of the slot that was not lively
 	began    levels    // of the slot's first picture
 	last     levels    // of its last picture but one
-
-	steady    time.Duration // of lively slots without another
-	known     time.Duration // the longest slack that turned out to be none
-	slack     time.Duration
-	since     time.Time // when slack began
-	halves    int       // slots in a row that were neither lively nor slack
-	sinceHalf time.Time // first picture that was not lively in the last of them
 
 	run     time.Duration // how long every picture has been lively
 	onset   [blocks]time.Duration
@@ -58,8 +41,9 @@ type stillness struct {
 	rest rest
 
 	frozen bool
-	clock  bool // it was the clock that stopped
-	rested bool // it was rest that lasted too long
+	since  time.Time // when that began
+	clock  bool      // it was the clock that stopped
+	rested bool      // it was rest that lasted too long
 }
 
 // resize forgets everything.
@@ -71,18 +55,11 @@ func (s *stillness) resize(g grid) {
 	*s = stillness{before: before, width: g.pictureWidth}
 }
 
-// unsettle forgets what is known of the camera's pictures: the light changed, and noise with it.
-func (s *stillness) unsettle() {
-	if !s.frozen {
-		s.steady, s.slack, s.known = 0, 0, 0
-	}
-}
-
 // step takes a picture dt after the one before. It tells whether pictures stand still, and since
 // when.
 func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since time.Time) {
 	s.at += dt
-	closes := s.pictures > 0 && s.at-s.slotAt >= slot
+	closes := s.pictures+1 >= fewPictures && s.at-s.slotAt >= slot
 	if closes {
 		s.last = s.levels()
 	}
@@ -99,15 +76,8 @@ func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since
 		s.slotAt, s.first = s.at-dt, time.Time{}
 	}
 	s.pictures++
-	if fresh {
-		s.alive++
-	} else {
-		if s.first.IsZero() {
-			s.first = p.Time
-		}
-		if changed > clockTiles {
-			s.between++
-		}
+	if !fresh && s.first.IsZero() {
+		s.first = p.Time
 	}
 	if closes {
 		s.close()
@@ -143,48 +113,12 @@ func (s *stillness) compare(p motion.Picture) int {
 
 // close judges a slot.
 func (s *stillness) close() {
-	drifted, everywhere := s.drifted()
-	length := s.at - s.slotAt
-	share := float64(s.alive) / float64(s.pictures)
-	switch rests := s.rest.close(s.pictures, length, everywhere, s.frozen, s.first); {
+	rests := s.rest.close(s.pictures, s.at-s.slotAt, s.drifted(), s.frozen, s.first)
+	switch {
 	case rests && !s.frozen:
 		s.frozen, s.clock, s.rested, s.since = true, false, true, s.rest.since
 	case s.frozen && s.rested && s.rest.long == 0:
 		s.frozen, s.rested = false, false
 	}
-	between := float64(s.between) / float64(s.pictures)
-	s.pictures, s.alive, s.between = 0, 0, 0
-	switch {
-	case share >= livelySlot:
-		if !s.frozen {
-			s.known = max(s.known, s.slack)
-		}
-		s.frozen = s.frozen && (s.clock || s.rested)
-		s.slack = 0
-		if s.steady = min(s.steady+length, time.Minute); drifted {
-			s.steady /= 2
-		}
-	case share <= slackSlot && between <= betweenSlot && (s.steady >= steadyEnough || s.frozen):
-		if s.slack == 0 && !s.frozen {
-			if s.since = s.first; s.halves > 0 {
-				s.since = s.sinceHalf
-			}
-		}
-		s.slack += length
-		if s.slack >= max(stillFor, 2*s.known+2*time.Second) && !s.frozen {
-			s.frozen, s.clock = true, false
-		}
-		if s.slack > time.Minute && !s.frozen {
-			s.steady, s.slack = 0, 0
-		}
-	default: // such as the slot in which the stillness begins
-		if s.halves++; s.halves > halfSlots && !s.frozen {
-			s.steady, s.slack = 0, 0
-		}
-		if s.halves == 1 {
-			s.sinceHalf = s.first
-		}
-		return
-	}
-	s.halves = 0
+	s.pictures = 0
 }

@@ -66,7 +66,7 @@ func TestOnlyKeyframesAreNotFrozen(t *testing.T) {
 // Where noise changes every picture, a source that freezes is found though the encoder refines the
 // last picture for seconds, and sends keyframes of it.
 func TestAFreezeThatIsRefined(t *testing.T) {
-	for _, rate := range []int{3, 4, 5, 10, 25} {
+	for _, rate := range []int{2, 3, 4, 5, 10, 25} {
 		t.Run(fmt.Sprintf("%d a second", rate), func(t *testing.T) {
 			spans := sent(t, rate, 120, func(at float64, i, _ int) float64 {
 				switch {

@@ -17,7 +17,6 @@ func (w *Watch) look(p motion.Picture, dt time.Duration) {
 	w.looks++
 	w.now.take(w.grid, p, dt.Seconds())
 	w.curl.take(w.grid, p)
-	w.followLight(dt)
 	ref := w.refs[w.active]
 	if ref.looks < learnLooks {
 		d := ref.detail(w.grid, &w.curl)
@@ -55,14 +54,6 @@ func toward(mean, v float32, dt time.Duration, seconds float64) float32 {
 		return v
 	}
 	return mean + float32(1-math.Exp(-dt.Seconds()/seconds))*(v-mean)
-}
-
-// followLight tells the watch for frozen pictures when the light changed.
-func (w *Watch) followLight(dt time.Duration) {
-	w.usual = toward(w.usual, w.now.level, dt, 5)
-	if abs(w.now.level-w.usual) > max(4, 0.15*w.usual) {
-		w.still.unsettle()
-	}
 }
 
 // learn takes the look into a reference, of which d is the detail. soft below 1 makes it slower.

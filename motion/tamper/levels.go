@@ -7,11 +7,10 @@ import (
 
 // Light that changes in all of the picture.
 const (
-	// times as much as from one picture to the next, that blocks change in a slot in which the
-	// light does
-	drifts     = 3
-	driftLeast = 0.1 // grey levels, on the mean of the blocks, likewise
-	driftWide  = 0.3 // grey levels, nearly everywhere, likewise
+	// times as much as from one picture to the next, and grey levels more than that, by which
+	// nearly all tiles change in a slot in which the light does
+	drifts    = 3
+	driftWide = 0.3
 )
 
 // levels are the mean grey levels of the tiles.
@@ -53,23 +52,21 @@ func total(p []byte) (sum uint64) {
 	return sum
 }
 
-// from is by how much the tiles differ: on the mean, and three quarters of them at least.
-func (l *levels) from(k *levels) (mean, most float64) {
+// from is by how much three quarters of the tiles differ at least.
+func (l *levels) from(k *levels) float64 {
 	differ := *l
 	for b := range l {
 		differ[b] = abs(l[b] - k[b])
-		mean += float64(differ[b])
 	}
 	slices.Sort(differ[:])
-	return mean / blocks, float64(differ[quarter])
+	return float64(differ[quarter])
 }
 
-// drifted tells whether the light changed in the slot that ends, on the mean and nearly everywhere,
-// and remembers where the next one begins.
-func (s *stillness) drifted() (somewhere, everywhere bool) {
+// drifted tells whether the light changed nearly everywhere in the slot that ends, and remembers
+// where the next one begins.
+func (s *stillness) drifted() bool {
 	now := s.levels()
-	went, all := now.from(&s.began)
-	step, allStep := now.from(&s.last)
+	went, step := now.from(&s.began), now.from(&s.last)
 	s.began = now
-	return went > drifts*step+driftLeast, all > drifts*allStep+driftWide
+	return went > drifts*step+driftWide
 }

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	fewPictures = 4               // in a slot, of which nothing is told
+	fewPictures = 4               // in a slot at least
 	quarter     = blocks / 4      // tiles: those that change least
 	clockTiles  = 4               // those that change most: a clock may be in them
 	restShare   = 0.25            // of the usual liveliness, at which all others rest
@@ -18,11 +18,11 @@ const (
 	livelyFade  = 60.0 // seconds, in which the usual liveliness grows; it falls at once
 )
 
-// rest tells a frozen source from a quiet scene where the encoder repeats some blocks of every
-// picture, but never all of them: there the quieter tiles of the picture, those in which nothing
-// moves, still change in a share of the pictures. When they and all others stop doing so, at once
-// and for longer than ever before, nothing but the encoder's own keyframes, or a clock, is left of
-// the picture.
+// rest tells a frozen source from a quiet scene. Noise changes nearly every tile of every picture,
+// or, where the encoder repeats some blocks of each, never none: the quieter tiles, those in which
+// nothing moves, still change in a share of the pictures. When they and all others stop doing so,
+// at once and for longer than ever before, nothing but the encoder's own keyframes, or a clock, is
+// left of the picture.
 type rest struct {
 	counts [blocks]int   // pictures of the slot in which the tile changed
 	usual  float64       // share of the pictures in which the quieter tiles change
@@ -32,9 +32,6 @@ type rest struct {
 	halves int           // slots in a row that were neither
 	since  time.Time     // when it began to rest, or to rest by half
 }
-
-// forget makes r know nothing.
-func (r *rest) forget() { *r = rest{} }
 
 // count takes a picture.
 func (r *rest) count(changed *[blocks]bool) {
@@ -54,9 +51,6 @@ func (r *rest) close(pictures int, length time.Duration, drifted, frozen bool, f
 	slices.Sort(sorted[:])
 	share, most := float64(sorted[quarter])/float64(pictures), float64(sorted[blocks-1-clockTiles])/float64(pictures)
 	switch {
-	case pictures < fewPictures:
-		r.forget()
-		return false
 	case drifted && !frozen:
 		r.long, r.halves, r.since = 0, 0, time.Time{}
 	case r.usual > 0 && most <= restShare*r.usual:

@@ -38,7 +38,6 @@ type Watch struct {
 
 	now    view
 	curl   curl
-	usual  float32 // mean grey level of the last seconds
 	refs   []*reference
 	active int
 	try    int        // the reference that is tried next when the active one does not fit
