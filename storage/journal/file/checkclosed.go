@@ -81,17 +81,18 @@ func checkAsItLies(path string) (r Report, err error) {
 		case found.form == 1:
 			return schema.ErrOlder
 		}
-		r.take(found)
+		found.Bytes = r.Bytes
+		r = found.Report
 		return nil
 	})
-	if err != nil || found == nil || len(found.problems) > 0 {
+	if err != nil || found == nil || !found.whole {
 		return r, err
 	}
-	return r, r.compareClosed(path, found)
+	return r, r.compareClosed(path)
 }
 
 // compareClosed is compare with bbolt reading the file.
-func (r *Report) compareClosed(path string, found *inspector) error {
+func (r *Report) compareClosed(path string) error {
 	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err == nil {
 		err = guard.Run(func() error {
@@ -99,7 +100,7 @@ func (r *Report) compareClosed(path string, found *inspector) error {
 				if _, _, err := formOf(tx); err != nil {
 					return err
 				}
-				r.compare(tx, found)
+				r.compare(tx)
 				if r.Clean() {
 					r.checkSegments(tx)
 				}

@@ -9,12 +9,8 @@ import (
 // Inspect reads everything in a file that nobody changes: its pages and checksums, and whether the
 // indexes agree with the events.
 func Inspect(f *boltfile.File) (r Report, err error) {
-	if f.Metas() < 2 {
-		r.addf("one of the two meta pages is unreadable")
-	}
 	found, err := inspect(f, nil)
-	r.take(found)
-	return r, err
+	return found.Report, err
 }
 
 // CheckOpen reads and compares everything in the file at path, which a database has open; tx is a
@@ -29,16 +25,12 @@ func CheckOpen(tx *bolt.Tx, path string, begun func(), pause func() error) (Repo
 			r.addf("%v", err)
 			return nil
 		}
-		if f.Metas() < 2 {
-			r.addf("one of the two meta pages is unreadable")
-		}
 		found, err := inspect(f, pause)
-		r.take(found)
-		if err != nil || len(found.problems) > 0 {
-			return err // comparing needs pages that can be read
+		found.Bytes = r.Bytes
+		if r = found.Report; err == nil && found.whole {
+			r.compare(tx)
 		}
-		r.compare(tx, found)
-		return nil
+		return err
 	})
 	return r, err
 }

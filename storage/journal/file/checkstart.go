@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -18,8 +19,8 @@ func checkPages(tx *bolt.Tx) error {
 			return guard.Damaged(err)
 		}
 		found, err := inspect(f, nil)
-		if all := found.all(); err == nil && len(all) > 0 {
-			err = guard.Damaged(all[0])
+		if err == nil && !found.Clean() {
+			err = guard.Damaged(found.Problems[0])
 		}
 		return err
 	})
@@ -54,30 +55,51 @@ func formOf(tx *bolt.Tx) (fresh, clean bool, err error) {
 // checkOutbox looks through what matters most at every start: each entry of the outbox and each
 // parked one has its event.
 func checkOutbox(tx *bolt.Tx) error {
+	var r Report
+	r.compareQueues(tx)
+	if r.Clean() {
+		return nil
+	}
+	return guard.Damaged(r.Problems[0])
+}
+
+// compareQueues looks each event up that waits or is parked.
+func (r *Report) compareQueues(tx *bolt.Tx) {
 	events, ids := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.OutboxID)
 	n := 0
-	err := guard.Bucket(tx, schema.Outbox).ForEach(func(k, v []byte) error {
-		var e schema.Entry
-		if err := e.Read(v); err != nil {
-			return guard.Damaged(fmt.Sprintf("entry %x of the outbox: %v", k, err))
-		}
-		if string(ids.Get([]byte(e.ID))) != string(k) || events.Get([]byte(e.ID)) == nil {
-			return guard.Damaged(fmt.Sprintf("entry %x of the outbox: event %q or its number is missing", k, e.ID))
-		}
+	_ = guard.Bucket(tx, schema.Outbox).ForEach(func(k, v []byte) error {
 		n++
+		var e schema.Entry
+		switch err := e.Read(v); {
+		case err != nil:
+			r.addf("entry %x of the outbox: %v", k, err)
+		case !bytes.Equal(ids.Get([]byte(e.ID)), k):
+			r.addf("entry %x of the outbox is not the one of %q", k, e.ID)
+		case events.Get([]byte(e.ID)) == nil:
+			r.addf("entry %x of the outbox: event %q is missing", k, e.ID)
+		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if m := schema.Keys(ids); m != n {
+		r.addf("%d entries in the outbox, %d ids", n, m)
 	}
-	m := 0
-	_ = ids.ForEach(func(_, _ []byte) error { m++; return nil })
-	if m != n {
-		return guard.Damaged(fmt.Sprintf("%d entries in the outbox, %d ids", n, m))
-	}
-	return guard.Bucket(tx, schema.Parked).ForEach(func(k, v []byte) error {
-		if err := new(schema.ParkedEntry).Read(v); err != nil || events.Get(k) == nil {
-			return guard.Damaged(fmt.Sprintf("parked event %q: it or its event is missing or damaged", k))
+	_ = guard.Bucket(tx, schema.Parked).ForEach(func(id, v []byte) error {
+		if err := new(schema.ParkedEntry).Read(v); err != nil {
+			r.addf("parked %q: %v", id, err)
+		} else if events.Get(id) == nil {
+			r.addf("parked %q: the event is missing", id)
+		}
+		return nil
+	})
+}
+
+// compare looks for contradictions that only show across buckets, where all can be read.
+func (r *Report) compare(tx *bolt.Tx) {
+	r.compareQueues(tx)
+	ids := guard.Bucket(tx, schema.OutboxID)
+	_ = guard.Bucket(tx, schema.Parked).ForEach(func(id, _ []byte) error {
+		if ids.Get(id) != nil {
+			r.addf("event %q both waits and is parked", id)
 		}
 		return nil
 	})

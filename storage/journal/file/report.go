@@ -20,11 +20,3 @@ func (r *Report) addf(format string, args ...any) {
 		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 	}
 }
-
-// take adds what reading the pages found.
-func (r *Report) take(found *inspector) {
-	r.Events, r.Ongoing, r.Waiting, r.Parked = found.events, found.ongoing, found.waiting, found.parked
-	for _, p := range found.all() {
-		r.addf("%s", p)
-	}
-}
