@@ -75,10 +75,9 @@ func (f *File) commit(batch []*change) {
 // commitOnce runs a batch in one transaction, and on success sets each refused change's err.
 func (f *File) commitOnce(batch []*change) error {
 	var t *schema.Tx
-	var wrote map[schema.Key]struct{}
+	var rows []byte
 	err := f.update(func(tx *bolt.Tx) error {
-		wrote = map[schema.Key]struct{}{}
-		t = schema.New(tx, wrote)
+		t = schema.New(tx, map[schema.Key]struct{}{})
 		for _, c := range batch {
 			c.err = nil
 			err := c.apply(t)
@@ -92,10 +91,17 @@ func (f *File) commitOnce(batch []*change) error {
 			return err
 		}
 		waiting, parked := f.Tally()
-		return t.NoteQueues(waiting+t.Waiting, parked+t.Parked)
-	}, func() []byte { return t.Written() })
-	f.move.note(wrote)
+		if err := t.NoteQueues(waiting+t.Waiting, parked+t.Parked); err != nil {
+			return err
+		}
+		rows = nil
+		if f.redo != nil || f.move.watched() { // dbMu is held
+			rows = t.Written()
+		}
+		return nil
+	}, func() []byte { return rows })
 	if err == nil {
+		f.move.note(rows)
 		err = f.settleNames()
 	}
 	f.note(err)

@@ -21,8 +21,9 @@ const (
 	// copyKeys and copyBytes bound one step of copying, and so how long pages of the old file are
 	// held.
 	copyKeys, copyBytes = 2000, 1 << 20
-	// catchUp is how many changes may be left when writers are made to wait for the last of them.
-	catchUp = 100
+	// catchUp is how many bytes of changes may be left when writers are made to wait for the last
+	// of them.
+	catchUp = 64 << 10
 )
 
 // Compaction tells what Compact did.

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"bytes"
 	"context"
 	"os"
 
@@ -44,7 +43,7 @@ func (f *File) copyTo(ctx context.Context, next string, c *Compaction) (err erro
 	}
 	for range 20 {
 		changed := f.move.take()
-		if err := f.apply(db, changed); err != nil {
+		if err := guard.Run(func() error { return replayInto(db, changed) }); err != nil {
 			return err
 		}
 		if len(changed) < catchUp {
@@ -109,38 +108,4 @@ func (f *File) copyBucket(ctx context.Context, db *bolt.DB, name []byte) error {
 		}
 		from = next
 	}
-}
-
-// apply brings keys of the new file to what they are now in the old one.
-func (f *File) apply(db *bolt.DB, changed map[schema.Key]struct{}) error {
-	if len(changed) == 0 {
-		return nil
-	}
-	values := make(map[schema.Key][]byte, len(changed))
-	err := f.View(func(tx *bolt.Tx) error {
-		for c := range changed {
-			values[c] = bytes.Clone(guard.Bucket(tx, []byte(c.Bucket)).Get([]byte(c.Key)))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return guard.Run(func() error {
-		return db.Update(func(tx *bolt.Tx) error {
-			for c, v := range values {
-				b := guard.Bucket(tx, []byte(c.Bucket))
-				var err error
-				if v == nil {
-					err = b.Delete([]byte(c.Key))
-				} else {
-					err = b.Put([]byte(c.Key), v)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
 }

@@ -1,18 +1,14 @@
 package file
 
-import (
-	"maps"
-	"sync"
-
-	"vmsbridge/storage/journal/schema"
-)
+import "sync"
 
 // move is a compaction under way, as those who change the journal see it. It is safe for concurrent
 // use.
 type move struct {
-	mu      sync.Mutex
-	busy    bool
-	changed map[schema.Key]struct{} // nil: nobody wants to know
+	mu       sync.Mutex
+	busy     bool
+	watching bool
+	rows     []byte // what has changed, as a record
 }
 
 // begin says whether there was no other one.
@@ -27,7 +23,7 @@ func (m *move) begin() bool {
 func (m *move) end() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.busy, m.changed = false, nil
+	m.busy, m.watching, m.rows = false, false, nil
 }
 
 // watch begins to note what changes. The caller holds commitMu, so that no change is half-way
@@ -35,24 +31,30 @@ func (m *move) end() {
 func (m *move) watch() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.changed = map[schema.Key]struct{}{}
+	m.watching = true
+}
+
+func (m *move) watched() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.watching
 }
 
 // take is what has changed since watch or the last take.
-func (m *move) take() map[schema.Key]struct{} {
+func (m *move) take() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	taken := m.changed
-	m.changed = map[schema.Key]struct{}{}
+	taken := m.rows
+	m.rows = nil
 	return taken
 }
 
-// note takes the keys that a transaction wrote, once it has been committed or has failed: noted
-// earlier, they could be taken and read before the commit.
-func (m *move) note(keys map[schema.Key]struct{}) {
+// note takes what a transaction wrote, once it has been committed. One that failed and may stand
+// nevertheless has the file opened anew, which ends the compaction.
+func (m *move) note(rows []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.changed != nil {
-		maps.Copy(m.changed, keys)
+	if m.watching {
+		m.rows = append(m.rows, rows...)
 	}
 }

@@ -19,7 +19,7 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	f.commitMu.Lock()
 	defer f.commitMu.Unlock()
 	began := time.Now()
-	if err := f.apply(db, f.move.take()); err != nil {
+	if err := guard.Run(func() error { return replayInto(db, f.move.take()) }); err != nil {
 		return err
 	}
 	var sequence, changes uint64
