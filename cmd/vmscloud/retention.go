@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
@@ -35,24 +36,16 @@ func (r *room) UnmarshalText(text []byte) error {
 		*r = room{share: v / 100}
 		return nil
 	}
-	for _, u := range []struct {
-		name  string
-		bytes float64
-	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}} {
-		if n, ok := strings.CutSuffix(s, u.name); ok {
-			v, err := strconv.ParseFloat(strings.TrimSpace(n), 64)
-			if err != nil || v*u.bytes < leastRoom || v*u.bytes > 1e18 {
-				return fmt.Errorf("%q is no size for events: give at least %d MB", s, int(leastRoom/1e6))
-			}
-			*r = room{bytes: int64(v * u.bytes)}
-			return nil
-		}
+	n, err := configs.ParseSize(s)
+	if err != nil {
+		return fmt.Errorf("%q is neither a size such as 20GB nor a share of the disk such as 50%%, nor 0 for no limit",
+			s)
 	}
-	if s == "0" {
-		*r = room{}
-		return nil
+	if n != 0 && n < leastRoom || n > 1e18 {
+		return fmt.Errorf("%q is no size for events: give at least %d MB", s, int(leastRoom/1e6))
 	}
-	return fmt.Errorf("%q is neither a size such as 20GB nor a share of the disk such as 50%%, nor 0 for no limit", s)
+	*r = room{bytes: int64(n)}
+	return nil
 }
 
 // leastRoom is the smallest limit; below it, the file's own overhead counts for too much.
