@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,19 +65,8 @@ func (k key) id() string {
 const stamp = "2006-01-02T15:04:05.000-07:00"
 
 func compareKeys(a, b key) int {
-	return firstOf(strings.Compare(a.Actor, b.Actor), int(sign(a.Start-b.Start)), strings.Compare(a.Name, b.Name))
+	return cmp.Or(strings.Compare(a.Actor, b.Actor), cmp.Compare(a.Start, b.Start), strings.Compare(a.Name, b.Name))
 }
-
-func firstOf(list ...int) int {
-	for _, n := range list {
-		if n != 0 {
-			return n
-		}
-	}
-	return 0
-}
-
-func sign(n int64) int64 { return min(max(n, -1), 1) }
 
 // seal makes the row of an event, or says why it can never be stored.
 func seal(ev vms.Event) (sealed, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/vms"
@@ -12,15 +11,7 @@ import (
 
 // clientSettings tells the base address of this server. Clients put https:// before it.
 func (s *Server) clientSettings(c *call) error {
-	base := s.here(c.r)
-	port, err := strconv.Atoi(base.Port())
-	if err != nil {
-		port = 80
-		if base.Scheme == "https" {
-			port = 443
-		}
-	}
-	return c.ok(vms.ClientSettings{HTTPSBaseURL: vms.BaseURL{Hostname: base.Hostname(), Port: port}})
+	return c.ok(vms.ClientSettings{HTTPSBaseURL: vms.BaseOf(s.here(c.r))})
 }
 
 // here is the address of this server, as it was set or as the client may be told it.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -129,22 +130,13 @@ func (s *Server) addFilter(c *call) error {
 			sub.Filters = append(slices.Clip(sub.Filters), list...) // others hold the old one
 		}
 	}); err != nil || full != nil {
-		return firstOf(err, full)
+		return cmp.Or(err, full)
 	}
 	if err := s.subs.keep(c.principal.AccountID, c.r.PathValue("id")); err != nil {
 		return err
 	}
 	c.w.Header().Set("Location", c.r.URL.Path+"/"+list[0].ID)
 	writeJSON(c.w, http.StatusCreated, list[0])
-	return nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -170,7 +162,7 @@ func (s *Server) removeFilter(c *call) error {
 			sub.Filters = slices.Delete(slices.Clone(sub.Filters), i, i+1)
 		}
 	}); err != nil || none != nil {
-		return firstOf(err, none)
+		return cmp.Or(err, none)
 	}
 	if err := s.subs.keep(c.principal.AccountID, c.r.PathValue("id")); err != nil {
 		return err

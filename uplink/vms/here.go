@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,18 @@ func Here(r *http.Request, public *url.URL, known func(name string) bool) *url.U
 	}
 	// It is no connection of the network, but such as one through a tunnel.
 	return &url.URL{Scheme: here.Scheme, Host: "localhost"}
+}
+
+// BaseOf is an address as clients are told it, with the port of its scheme where it names none.
+func BaseOf(u *url.URL) BaseURL {
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		port = 80
+		if u.Scheme == "https" {
+			port = 443
+		}
+	}
+	return BaseURL{Hostname: u.Hostname(), Port: port}
 }
 
 // loopback reports whether a name stands for the machine itself wherever it is read.

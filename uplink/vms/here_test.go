@@ -46,3 +46,12 @@ func TestHere(t *testing.T) {
 	r.Host = "evil.example"
 	require.Equal(t, "http://localhost", Here(r, nil, nil).String())
 }
+
+func TestBaseOf(t *testing.T) {
+	for text, want := range map[string]BaseURL{"http://h": {Hostname: "h", Port: 80},
+		"https://h": {Hostname: "h", Port: 443}, "http://[::1]:8470": {Hostname: "::1", Port: 8470}} {
+		u, err := url.Parse(text)
+		require.NoError(t, err)
+		require.Equal(t, want, BaseOf(u), text)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"time"
 
 	"vmsbridge/uplink/identity/session"
@@ -102,17 +101,4 @@ func (s *OAuth) here(r *http.Request) *url.URL {
 		}
 	}
 	return vms.Here(r, public, s.o.Host)
-}
-
-// base is what tells clients where /api/v3.0 is.
-func (s *OAuth) base(r *http.Request) vms.BaseURL {
-	u := s.here(r)
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		port = 80
-		if u.Scheme == "https" {
-			port = 443
-		}
-	}
-	return vms.BaseURL{Hostname: u.Hostname(), Port: port}
 }

@@ -136,7 +136,7 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 	if err == nil {
 		right()
 	}
-	out.BaseURL = s.base(r)
+	out.BaseURL = vms.BaseOf(s.here(r))
 	return out, err
 }
 

@@ -78,7 +78,7 @@ func (s *OAuth) token(w http.ResponseWriter, c *call) error {
 		return err
 	}
 	c.right = true
-	out.BaseURL = s.base(c.r)
+	out.BaseURL = vms.BaseOf(s.here(c.r))
 	return answer(w, http.StatusOK, out)
 }
 
