@@ -81,12 +81,8 @@ func (c conditions) countQuery(q vms.Query, first, end int64) (string, []any) {
 	}
 	sql := fmt.Sprintf(`select (select coalesce(sum(case %s end), 0) from %s where k.week >= %s / 7 and k.week <= (%s - 1) / 7%s)`,
 		days, w.of("vms_counts k"), sinceDay, untilDay, strings.ReplaceAll(w.whose, "e.", "k."))
-	if from < since*perDay {
-		sql += " + (" + w.direct(" and e.start_ms < "+sinceMS) + ")"
-	}
-	if to > until*perDay {
-		sql += " + (" + w.direct(" and e.start_ms >= "+untilMS) + ")"
-	}
+	// Also where the bounds are those of days: PostgreSQL refuses a parameter that stands nowhere.
+	sql += " + (" + w.direct(" and e.start_ms < "+sinceMS) + ") + (" + w.direct(" and e.start_ms >= "+untilMS) + ")"
 	if (q.EndGTE != nil || q.EndLTE != nil) && !q.Open {
 		sql += fmt.Sprintf(` - (select count(*) from %s where e.end_ms is null and e.start_ms >= %s
 			and e.start_ms < %s%s)`, w.of("vms_events e"), sinceMS, untilMS, w.whose)

@@ -28,6 +28,11 @@ func exact(t *testing.T, e *Events, when string) (weeks int64) {
 		{EndLTE: vms.Ptr(zero.Add(time.Hour)), Open: true},
 		{StartGTE: vms.Ptr(zero.AddDate(0, 0, -30)), EndGTE: vms.Ptr(zero.AddDate(0, 0, -30))},
 		{EndGTE: vms.Ptr(zero.AddDate(0, 0, -9)), Open: true},
+		// Bounds between days: nothing of a day is looked at.
+		{StartGTE: vms.Ptr(zero.Truncate(day).AddDate(0, 0, -16)),
+			StartLTE: vms.Ptr(zero.Truncate(day).Add(-time.Millisecond))},
+		{StartLTE: vms.Ptr(zero.Truncate(day).Add(-time.Millisecond))},
+		{StartGTE: vms.Ptr(zero.Truncate(day).AddDate(0, 0, -16))},
 	} {
 		q.PageSize = 1
 		page, err := e.List(q, nil)
