@@ -20,6 +20,7 @@ const Same = 2 * time.Second
 // Same after it calls exit with Aborted. done ends the watching, and waits for it; after a first
 // one the program ends by itself, whatever others come.
 func OnSignal(parent context.Context, log *slog.Logger, exit func(code int)) (stopping context.Context, done func()) {
+	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 2) // one to end in order, one to abort
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	ctx, cancel, watched := watch(parent, log, signals, exit)

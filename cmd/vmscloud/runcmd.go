@@ -9,10 +9,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,8 +60,6 @@ type runCmd struct {
 const lastRequests = 3 * time.Second
 
 func (c runCmd) Run() error {
-	// A reader of the printed events that goes away must not end the service.
-	signal.Ignore(syscall.SIGPIPE)
 	ctx, stopped := cli.OnSignal(context.Background(), c.logger(), os.Exit)
 	defer stopped()
 	if err := c.check(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/vms"
 )
@@ -103,6 +105,40 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 	s.bridge.stop(5 * time.Second)
 	for _, pid := range pids {
 		require.Error(t, syscall.Kill(pid, 0), "no decoder process outlives the bridge")
+	}
+}
+
+// TestALogThatNobodyReads: who reads the log of either program dies, which ends neither: they go on,
+// and end in order when they are told to, of which they would write first.
+func TestALogThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, cameraYAML("one", fmt.Sprintf("rtsp://127.0.0.1:%d/cam", harness.Port(t)), "", "tcp", "", ""))
+	s.cloud.stop(5 * time.Second)
+	for _, of := range []struct {
+		health string
+		args   []string
+	}{
+		{s.service, []string{"vmscloud", "run", "--data", s.path("cloud"), "--print-events",
+			"--listen", strings.TrimPrefix(s.service, "http://")}},
+		{s.local, []string{"vmsbridge", "run", "--config", s.yaml}},
+	} {
+		reader, log, err := os.Pipe()
+		require.NoError(t, err)
+		p := exec.Command(filepath.Join(programs(t), of.args[0]), of.args[1:]...)
+		p.Stdout, p.Stderr = log, log
+		require.NoError(t, p.Start())
+		t.Cleanup(func() { _ = p.Process.Kill() })
+		require.NoError(t, log.Close())
+		until(t, 20*time.Second, of.args[0]+" to answer", func() bool {
+			res, err := http.Get(of.health + "/healthz")
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			return err == nil
+		})
+		require.NoError(t, reader.Close())
+		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, p.Wait(), "%s did not end in order", of.args[0])
 	}
 }
 
