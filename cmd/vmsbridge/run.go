@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -48,7 +47,8 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	}
 	level := &slog.LevelVar{}
 	_ = level.UnmarshalText([]byte(cfg.Log.Level)) // configs has checked it
-	log := newLogger(s.err, cfg.Log.Format, level)
+	log, lines := cli.NewLog(s.err, cfg.Log.Format, level)
+	defer lines.Close()
 	for _, w := range cfg.Warnings {
 		log.Warn("configuration", "file", w.File, "line", w.Line, "key", w.Path, "warning", w.Message)
 	}
@@ -68,7 +68,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return cli.Exit(exitConfig, err)
 	}
-	ctx, stopped := cli.OnSignal(ctx, log, os.Exit)
+	ctx, stopped := cli.OnSignal(ctx, log, func(code int) { _ = lines.Close(); os.Exit(code) })
 	defer stopped()
 	defer reloadOnSignal(ctx, a, log)()
 	defer shareProcessors(ctx)()
@@ -104,12 +104,4 @@ func reloadOnSignal(ctx context.Context, a *agent.Agent, log *slog.Logger) func(
 		cancel()
 		<-done
 	}
-}
-
-func newLogger(w io.Writer, format string, level slog.Leveler) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
 }

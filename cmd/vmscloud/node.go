@@ -82,7 +82,7 @@ func (keptListener) Close() error { return nil }
 
 // serveNode leads whenever no other node does, and passes on what comes meanwhile.
 func (c runCmd) serveNode(ctx context.Context) error {
-	log := c.logger()
+	log := c.log
 	if c.Store == "" {
 		return errors.New("--node-address is for several nodes on one PostgreSQL: name it with --store")
 	}

@@ -54,13 +54,17 @@ type runCmd struct {
 	direct  direct
 	targets targets
 	hooks   *hooks // of subscriptions
+	log     *slog.Logger
 }
 
 // lastRequests is how long requests under way may take when it stops.
 const lastRequests = 3 * time.Second
 
 func (c runCmd) Run() error {
-	ctx, stopped := cli.OnSignal(context.Background(), c.logger(), os.Exit)
+	log, lines := cli.NewLog(os.Stderr, c.LogFormat, c.LogLevel)
+	defer lines.Close()
+	c.log = log
+	ctx, stopped := cli.OnSignal(context.Background(), log, func(code int) { _ = lines.Close(); os.Exit(code) })
 	defer stopped()
 	if err := c.check(); err != nil {
 		return err
@@ -69,14 +73,6 @@ func (c runCmd) Run() error {
 		return c.serveNode(ctx)
 	}
 	return c.serve(ctx)
-}
-
-func (c runCmd) logger() *slog.Logger {
-	o := &slog.HandlerOptions{Level: c.LogLevel}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, o))
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, o))
 }
 
 // check reads what kong does not.
@@ -110,7 +106,7 @@ func (c runCmd) listen() (net.Listener, error) {
 
 // serve opens the stores, serves until ctx is done, and closes them in the reverse order.
 func (c runCmd) serve(ctx context.Context) (err error) {
-	log := c.logger()
+	log := c.log
 	if err := c.exists(); err != nil {
 		return err
 	}
@@ -181,11 +177,14 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		// It ends after the last request is answered: that may be an event too.
 		printing, stop := context.WithCancel(context.WithoutCancel(ctx))
 		printed := make(chan struct{})
+		out := cli.NewLines(os.Stdout, func(n int) []byte {
+			return fmt.Appendf(nil, "%d lines are missing here: nobody took them in time\n", n)
+		})
 		go func() {
 			defer close(printed)
-			book.announce.Run(printing, os.Stdout)
+			book.announce.Run(printing, out)
 		}()
-		defer func() { stop(); <-printed }()
+		defer func() { stop(); <-printed; _ = out.Close() }()
 	}
 	if err := stream.read(); err != nil { // what the start itself stored is nobody's news
 		return errors.Join(err, l.Close())

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/vfs/vfstest"
@@ -108,8 +109,8 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 	}
 }
 
-// TestALogThatNobodyReads: who reads the log of either program dies, which ends neither: they go on,
-// and end in order when they are told to, of which they would write first.
+// TestALogThatNobodyReads: who reads the log of either program dies, or hangs, which holds up
+// neither: they answer, and end in order when they are told to, of which they would write first.
 func TestALogThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, cameraYAML("one", fmt.Sprintf("rtsp://127.0.0.1:%d/cam", harness.Port(t)), "", "tcp", "", ""))
@@ -122,23 +123,41 @@ func TestALogThatNobodyReads(t *testing.T) {
 			"--listen", strings.TrimPrefix(s.service, "http://")}},
 		{s.local, []string{"vmsbridge", "run", "--config", s.yaml}},
 	} {
-		reader, log, err := os.Pipe()
-		require.NoError(t, err)
-		p := exec.Command(filepath.Join(programs(t), of.args[0]), of.args[1:]...)
-		p.Stdout, p.Stderr = log, log
-		require.NoError(t, p.Start())
-		t.Cleanup(func() { _ = p.Process.Kill() })
-		require.NoError(t, log.Close())
-		until(t, 20*time.Second, of.args[0]+" to answer", func() bool {
-			res, err := http.Get(of.health + "/healthz")
-			if err == nil {
-				_ = res.Body.Close()
+		for _, hangs := range []bool{false, true} {
+			reader, log, err := os.Pipe()
+			require.NoError(t, err)
+			if hangs {
+				size, err := unix.FcntlInt(log.Fd(), unix.F_GETPIPE_SZ, 0)
+				require.NoError(t, err)
+				_, err = log.Write(make([]byte, size)) // there is no room for a single line
+				require.NoError(t, err)
 			}
-			return err == nil
-		})
-		require.NoError(t, reader.Close())
-		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
-		require.NoError(t, p.Wait(), "%s did not end in order", of.args[0])
+			p := exec.Command(filepath.Join(programs(t), of.args[0]), of.args[1:]...)
+			p.Stdout, p.Stderr = log, log
+			require.NoError(t, p.Start())
+			t.Cleanup(func() { _ = p.Process.Kill() })
+			require.NoError(t, log.Close())
+			until(t, 20*time.Second, of.args[0]+" to answer", func() bool {
+				res, err := (&http.Client{Timeout: time.Second}).Get(of.health + "/healthz")
+				if err == nil {
+					_ = res.Body.Close()
+				}
+				return err == nil
+			})
+			if !hangs {
+				require.NoError(t, reader.Close())
+			}
+			require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+			ended := make(chan error, 1)
+			go func() { ended <- p.Wait() }()
+			select {
+			case err := <-ended:
+				require.NoError(t, err, "%s did not end in order", of.args[0])
+			case <-time.After(stretched(20 * time.Second)):
+				t.Fatalf("%s did not end", of.args[0])
+			}
+			_ = reader.Close()
+		}
 	}
 }
 
