@@ -72,7 +72,7 @@ func TestQueueBeginsAnewWhereItDroppedTheBeginning(t *testing.T) {
 func TestQueueTellsPersistentDrops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped := 0
-	q := newQueue(func(n int) { dropped += n })
+		q := newQueue(func(n int) { dropped += n })
 		second := func(decoded bool) {
 			units := 10
 			if !decoded {
@@ -113,7 +113,7 @@ func TestQueueTellsPersistentDrops(t *testing.T) {
 func TestQueueIsPatient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dropped := 0
-	q := newQueue(func(n int) { dropped += n })
+		q := newQueue(func(n int) { dropped += n })
 		begun := time.Now()
 		put := func(ms int, key bool) {
 			time.Sleep(time.Until(begun.Add(time.Duration(ms) * time.Millisecond)))
