@@ -72,6 +72,9 @@ func (s *Server) eventsToken(c *call, q vms.Query, at *vms.Cursor) (string, erro
 	return s.signer.sign("events", c.principal.AccountID, eventsToken{q, *at, q.Counted})
 }
 
+// nowTolerance is how far a client's now may be behind, by its clock and by the way of its request.
+const nowTolerance = time.Minute
+
 // listQuery reads the arguments of a first page.
 func listQuery(a *args) vms.Query {
 	q := vms.Query{
@@ -86,7 +89,7 @@ func listQuery(a *args) vms.Query {
 	}
 	// What goes on has not ended by a time that is past, and may end by one that is to come.
 	now := time.Now()
-	q.Open = q.EndLTE != nil && !q.EndLTE.Before(now) && (q.EndGTE == nil || !q.EndGTE.After(now))
+	q.Open = q.EndLTE != nil && !q.EndLTE.Before(now.Add(-nowTolerance)) && (q.EndGTE == nil || !q.EndGTE.After(now))
 	if !a.has("actor") && !a.has("actor__in") {
 		a.miss("actor")
 	}
