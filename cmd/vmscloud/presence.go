@@ -16,8 +16,9 @@ import (
 )
 
 // watchBridges makes what looks which bridges are there.
-func watchBridges(book *ledger, reg *registry.Registry, log *slog.Logger) (*presence.Watch, error) {
-	w := presence.New(presence.Options{Book: book, Cameras: reg.Attached, Log: log})
+func watchBridges(book *ledger, reg *registry.Registry, now func() time.Time, log *slog.Logger) (*presence.Watch,
+	error) {
+	w := presence.New(presence.Options{Book: book, Cameras: reg.Attached, Log: log, Now: now})
 	var known []presence.Device
 	for account, ids := range reg.Bridges() {
 		for _, id := range ids {

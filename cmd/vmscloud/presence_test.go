@@ -31,6 +31,7 @@ type watched struct {
 	door  door
 	from  time.Time
 	token string
+	ahead time.Duration           // of the service's clock, from its next start on
 	asked func([]vms.Event) error // before events are stored; nil: nothing is asked
 	stop  func()
 }
@@ -61,7 +62,8 @@ func (w *watched) start() {
 	if w.asked != nil {
 		w.ledger.Journal = &askedJournal{j, w.asked}
 	}
-	w.ledger.presence, err = watchBridges(w.ledger, r, w.log)
+	ahead := w.ahead
+	w.ledger.presence, err = watchBridges(w.ledger, r, func() time.Time { return time.Now().Add(ahead) }, w.log)
 	require.NoError(w.t, err)
 	r.Away = w.presence.Away
 	kept, err := openMarks(w.ledger)
@@ -414,6 +416,37 @@ func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
 		w.status("c1", off, 1005, -1)
 		require.Equal(t, "online 1000..1005 after bridgeOffline 100", w.timeline("camera", "c1")[2])
 		require.Equal(t, []string{off, on}, w.statuses())
+	})
+}
+
+// The service's clock was an hour ahead, and was set right: what it began itself meanwhile begins
+// in the future. What the bridge says of its cameras holds at once, not only when that has passed.
+func TestTheServicesClockWasAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t).online()
+		w.until(10)
+		w.stop()
+		w.ahead = time.Hour
+		w.start()
+		w.register(on, on)
+		w.until(300)
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		w.stop()
+		w.ahead = 0
+		w.start()
+		w.until(310)
+		w.token = "second" // the bridge has started anew, and tells of its cameras itself
+		w.register(vms.StatusUnknown, vms.StatusUnknown)
+		w.until(312)
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		w.status("c1", on, 0, 305)
+		w.status("c1", off, 312, -1)
+		require.Equal(t, []string{off, gone}, w.statuses())
+		require.Contains(t, w.timeline("camera", "c1"), off+" 312.. after bridgeOffline 312")
+		w.status("c1", off, 312, 320)
+		w.status("c1", on, 320, -1)
+		require.Equal(t, []string{on, gone}, w.statuses())
+		require.Contains(t, w.timeline("camera", "c1"), "online 320..")
 	})
 }
 

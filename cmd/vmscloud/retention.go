@@ -72,7 +72,15 @@ type retention struct {
 	most   room
 	log    *slog.Logger
 	gone   *prometheus.CounterVec
+	// clock is the wall clock, and how long the program has been running, which only grows.
+	clock func() (wall time.Time, up time.Duration)
+	zero  time.Time     // of the program's running, by the wall clock as it was when looked at last
+	trust time.Duration // from when on, in the program's running, the wall clock is believed
 }
+
+// steadyFor is how long the clock must have run without a step before the age of an event counts: a
+// clock that jumps ahead must not have all events removed.
+const steadyFor = time.Hour
 
 // retainEvery is how often it looks. retainTo is what is left of the limit after events had to go
 // for it.
@@ -83,7 +91,11 @@ const (
 
 func newRetention(events *ledger, dir string, keep time.Duration, most room, reg prometheus.Registerer,
 	log *slog.Logger) *retention {
-	r := &retention{events: events, dir: dir, keep: keep, most: most, log: log,
+	began := time.Now()
+	r := &retention{clock: func() (time.Time, time.Duration) {
+		now := time.Now()
+		return now.Round(0), now.Sub(began) // Round leaves the wall clock only, Sub is by the other
+	}, events: events, dir: dir, keep: keep, most: most, log: log,
 		gone: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vmscloud_events_removed_total",
 			Help: "Events that were removed, by the limit that they were beyond."},
@@ -110,10 +122,24 @@ func (r *retention) Run(ctx context.Context) error {
 	}
 }
 
+// steady is the wall clock, and whether it has run for long enough without a step.
+func (r *retention) steady() (wall time.Time, yes bool) {
+	wall, up := r.clock()
+	zero, first := wall.Add(-up), r.zero.IsZero()
+	if step := zero.Sub(r.zero); step.Abs() > time.Minute { // less is a clock that is being slewed
+		if !first {
+			r.log.Warn("the clock was set: no event is removed for its age until it has run for an hour without that",
+				"by", step, "hint", "see that the machine gets the time (NTP)")
+		}
+		r.zero, r.trust = zero, up+steadyFor
+	}
+	return wall, up >= r.trust
+}
+
 func (r *retention) once(ctx context.Context) error {
 	var old journal.Retention // of none, but for keep; PostgreSQL's partitions are seen to by it, too
-	if r.keep > 0 {
-		old.Before = time.Now().Add(-r.keep)
+	if wall, steady := r.steady(); steady && r.keep > 0 {
+		old.Before = wall.Add(-r.keep)
 	}
 	n, err := r.events.Prune(old)
 	r.gone.WithLabelValues("keep").Add(float64(n))

@@ -87,6 +87,42 @@ func TestTheOldestGoAtTheLimit(t *testing.T) {
 	}
 }
 
+// A clock that jumps ahead has nothing removed; one that stays so for an hour is believed.
+func TestAClockThatJumpsAhead(t *testing.T) {
+	l := emptyBook(t)
+	l.fill(t, "a", 0, 10)
+	newest, err := l.Get("a", motion("a", "cam", 9).ID)
+	require.NoError(t, err)
+	var log bytes.Buffer
+	r := newRetention(l, t.TempDir(), 24*time.Hour, room{}, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	wall, up := newest.StartTimestamp.Time, time.Duration(0)
+	r.clock = func() (time.Time, time.Duration) { return wall, up }
+	pass := func(steps int) {
+		for range steps {
+			require.NoError(t, r.once(t.Context()))
+			wall, up = wall.Add(retainEvery), up+retainEvery
+		}
+	}
+	events := func() int {
+		s, err := l.file().OutboxStats()
+		require.NoError(t, err)
+		return s.Events
+	}
+	pass(20)
+	require.Equal(t, 10, events())
+	require.Empty(t, log.String())
+	wall = wall.Add(400 * 24 * time.Hour)
+	pass(6)
+	require.Equal(t, 10, events(), "the clock has jumped")
+	require.Contains(t, log.String(), "the clock was set")
+	wall = wall.Add(-400 * 24 * time.Hour)
+	pass(20)
+	require.Equal(t, 10, events(), "and back")
+	wall = wall.Add(400 * 24 * time.Hour)
+	pass(8)
+	require.Zero(t, events(), "it stays so")
+}
+
 // pruned is a store that keeps what it was asked to prune.
 type pruned struct {
 	Journal

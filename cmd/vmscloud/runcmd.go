@@ -157,7 +157,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	hub := tunnel.NewHub(0, log)
-	if book.presence, err = watchBridges(book, reg, log); err != nil {
+	if book.presence, err = watchBridges(book, reg, time.Now, log); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	reg.Away, reg.Holds = book.presence.Away, ids.HolderStands

@@ -48,8 +48,12 @@ func (w *Watch) Admit(ev vms.Event, stored *vms.Event) (store []vms.Event, undo 
 		return nil, keep
 	case ev.ID == h.event.ID:
 		return []vms.Event{end(h.event, ev.EndTimestamp.Time)}, put(nil)
-	case !start.Before(h.since):
-		return []vms.Event{end(h.event, start), withPrevious(ev, h.state)}, put(nil)
+	case !start.Before(h.since), ev.Ongoing() && h.since.After(w.o.Now()): // the service's clock was ahead
+		before := h.state
+		if before.since.After(start) {
+			before.since = start
+		}
+		return []vms.Event{end(h.event, start), withPrevious(ev, before)}, put(nil)
 	case ev.Ongoing() || ev.EndTimestamp.After(h.since):
 		return []vms.Event{Cut(ev, h.since)}, keep
 	}
