@@ -73,7 +73,8 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 		s.Tampered = t.String()
 	}
 	s.Stuck = p.Stuck(time.Now())
-	s.Losing, s.MainRefused = p.Losing(), p.MainRefused()
+	s.Losing, s.Torn = p.Losing()
+	s.MainRefused = p.MainRefused()
 	if share, why, ok := p.Undecoded(); ok && s.Online {
 		s.Undecoded, s.DecodesAll = share, why.Text()
 	}

@@ -53,6 +53,7 @@ var checks = []struct {
 		overShare},
 	{Decoding, "pictures of a camera are dropped, because decoding is behind",
 		lighterStream + ", or have fewer cameras on this machine", picturesDropped},
+	{Decoding, "packets of a camera are lost on their way, again and again", "", packetsLost},
 	{Decoding, "the full-resolution stream of a camera cannot be decoded, and its stills are missing",
 		"set the camera's full stream so, or name its lighter one as url, without a preview_url", mainRefused},
 	{Configuration, "the configuration was edited and has problems; the bridge goes on with the one before: " +

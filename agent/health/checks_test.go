@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -91,4 +92,25 @@ func TestWhoseDecodingIsAProblem(t *testing.T) {
 	for _, hint := range hints {
 		require.Contains(t, hint, "preview_url")
 	}
+}
+
+// A camera whose packets are lost again and again is named with the share; what to do goes by how
+// its stream comes.
+func TestWhosePacketsAreLost(t *testing.T) {
+	r := Report{Running: true, Cameras: []Camera{
+		{ID: "yard", State: "online", Online: true, Transport: "udp", Torn: 0.12},
+		{ID: "gate", State: "online", Online: true, Transport: "tcp", Torn: 0.3},
+		{ID: "hall", State: "online", Online: true, Transport: "udp"},
+	}}
+	r.Judge()
+	require.Equal(t, []Problem{
+		{Kind: Decoding, Public: "packets of a camera are lost on their way, again and again",
+			Text: "12 % of the pictures of yard in the last minute are torn, because packets of its stream are lost " +
+				"on their way",
+			Hint: "set transport: tcp for this camera"},
+		{Kind: Decoding, Public: "packets of a camera are lost on their way, again and again",
+			Text: "30 % of the pictures of gate in the last minute are torn, because packets of its stream are lost " +
+				"on their way",
+			Hint: "look at its cable or Wi-Fi and at the switch, or lower its bit rate"},
+	}, slices.DeleteFunc(r.Problems, func(p Problem) bool { return p.Kind != Decoding }))
 }

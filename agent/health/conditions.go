@@ -157,6 +157,21 @@ func picturesDropped(r *Report) (list []finding) {
 	return list
 }
 
+func packetsLost(r *Report) (list []finding) {
+	for _, c := range r.Cameras {
+		if c.Torn == 0 {
+			continue
+		}
+		f := finding{text: fmt.Sprintf("%.0f %% of the pictures of %s in the last minute are torn, because packets of "+
+			"its stream are lost on their way", 100*c.Torn, c.ID), remedy: "set transport: tcp for this camera"}
+		if c.Transport == camera.TransportTCP {
+			f.remedy = "look at its cable or Wi-Fi and at the switch, or lower its bit rate"
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
 func mainRefused(r *Report) (list []finding) {
 	for _, c := range r.Cameras {
 		if c.MainRefused != "" {

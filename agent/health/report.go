@@ -25,7 +25,7 @@ const (
 	Stuck         Kind = "stuck"         // a camera's pipeline stands still
 	View          Kind = "view"          // a camera was tampered with
 	Decoder       Kind = "decoder"       // a library is missing
-	Decoding      Kind = "decoding"      // a camera takes more than its share, or pictures are dropped
+	Decoding      Kind = "decoding"      // a camera takes more than its share, or its pictures are dropped or torn
 	Configuration Kind = "configuration" // the last edit was not taken over
 	Restart       Kind = "restart"       // a part of the last edit waits for a restart
 	Parked        Kind = "parked"        // the service refused events for good
@@ -117,6 +117,7 @@ type Camera struct {
 	Stuck       bool      `json:"stuck,omitempty"`
 	Decoding    *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
 	Losing      float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
+	Torn        float64   `json:"torn,omitempty"`     // and that miss packets, or depend on one that does
 	// Undecoded is the share of its access units that stayed undecoded in the last minute, since
 	// nothing moves in them; DecodesAll says why it is none now.
 	Undecoded  float64 `json:"undecoded,omitempty"`

@@ -93,7 +93,7 @@ func TestTheTableOfChecks(t *testing.T) {
 	r := Report{Time: at0(0), Running: true,
 		Config: Config{Problems: []string{"secret-here"}, Restart: []string{"api.listen"}},
 		Cameras: []Camera{{ID: "secret-here", State: "unreachable", Reason: "secret-here", Stuck: true,
-			Tampered: "covered", Losing: 0.5},
+			Tampered: "covered", Losing: 0.5, Torn: 0.2},
 			{ID: "secret-here", State: "online", Online: true, Decoding: &Load{KeysOnly: true},
 				MainRefused: "secret-here"}},
 		Service: &Link{URL: "secret-here", Problem: "the service refuses the token", Why: "secret-here",

@@ -40,3 +40,14 @@ func (l *lately) sum(now time.Time) (came, dropped, times int) {
 	}
 	return came, dropped, times
 }
+
+// often is the share of what came that was dropped, if some is dropped again and again: a single
+// time does not count.
+func (l *lately) often(now time.Time) float64 {
+	const often, much = 3, 0.05
+	came, dropped, times := l.sum(now)
+	if share := float64(dropped) / float64(max(came, 1)); times >= often && share >= much {
+		return min(share, 1)
+	}
+	return 0
+}

@@ -43,6 +43,7 @@ type queue struct {
 	skipping bool // until the next random access point
 	anew     bool // a unit that began a new stream was dropped: the next one takes its place
 	lately   lately
+	torn     lately      // counts as dropped what depends on lost packets
 	count    func(n int) // told of each drop
 	patient  bool        // units may wait for the next one, so that both are looked at together
 	newest   time.Time   // of the units
@@ -71,6 +72,10 @@ func (q *queue) PutUnit(u camera.AccessUnit) {
 	now := time.Now()
 	q.mu.Lock()
 	q.lately.at(now).came++
+	torn := q.torn.at(now)
+	if torn.came++; u.Damaged {
+		torn.dropped++
+	}
 	if q.units >= maxQueuedUnits || q.bytes+len(u.Data) > maxQueuedBytes {
 		q.lately.at(now).dropped += q.units
 		q.dropUnitsLocked()
@@ -177,17 +182,12 @@ func (q *queue) takeLocked() item {
 	return it
 }
 
-// Losing is the share of access units dropped in the last minute, if some are dropped again and
-// again; a single time that the decoder was behind does not count.
-func (q *queue) Losing(now time.Time) float64 {
-	const often, much = 3, 0.05
+// Losing is the share of access units of the last minute that were dropped, and of those that
+// depend on packets which never came, each if that happens again and again.
+func (q *queue) Losing(now time.Time) (dropped, torn float64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	came, dropped, times := q.lately.sum(now)
-	if share := float64(dropped) / float64(max(came, 1)); times >= often && share >= much {
-		return min(share, 1)
-	}
-	return 0
+	return q.lately.often(now), q.torn.often(now)
 }
 
 func (q *queue) dropUnitsLocked() {

@@ -93,17 +93,52 @@ func TestQueueTellsPersistentDrops(t *testing.T) {
 		for range 60 {
 			second(true)
 		}
-		require.Zero(t, q.Losing(time.Now()))
+		losing := func() float64 {
+			dropped, torn := q.Losing(time.Now())
+			require.Zero(t, torn)
+			return dropped
+		}
+		require.Zero(t, losing())
 		second(false)
-		require.Zero(t, q.Losing(time.Now()), "it was behind once")
+		require.Zero(t, losing(), "it was behind once")
 		for range 30 {
 			second(false)
 		}
-		require.Greater(t, q.Losing(time.Now()), 0.05)
+		require.Greater(t, losing(), 0.05)
 		for range 70 {
 			second(true)
 		}
-		require.Zero(t, q.Losing(time.Now()), "it is over")
+		require.Zero(t, losing(), "it is over")
+	})
+}
+
+// Pictures that miss packets are told with their share where that goes on; a loss now and then is
+// not, nor one that is long past.
+func TestQueueTellsPersistentLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(func(int) {})
+		group := func(damaged int) float64 { // two seconds of a stream
+			for i := range 20 {
+				q.PutUnit(camera.AccessUnit{RandomAccess: i == 0, Damaged: i >= 20-damaged})
+				_, ok := q.TryGet()
+				require.True(t, ok)
+				time.Sleep(100 * time.Millisecond)
+			}
+			dropped, torn := q.Losing(time.Now())
+			require.Zero(t, dropped)
+			return torn
+		}
+		for i := range 90 {
+			require.Zero(t, group(19*(i%15/14)), "a packet in half a minute")
+		}
+		for range 29 {
+			group(5)
+		}
+		require.InDelta(t, 0.25, group(5), 0.02)
+		for range 35 {
+			group(0)
+		}
+		require.Zero(t, group(0), "it is over")
 	})
 }
 

@@ -107,11 +107,11 @@ func (p *Pipeline) MainRefused() string {
 	return ""
 }
 
-// Losing is the share of the camera's pictures that the decoder did not come to in the last minute,
-// if that goes on. Safe for concurrent use.
-func (p *Pipeline) Losing() float64 {
+// Losing is the share of the camera's pictures of the last minute that the decoder did not come to,
+// and of those that miss packets, each if that goes on. Safe for concurrent use.
+func (p *Pipeline) Losing() (dropped, torn float64) {
 	if p.queue == nil { // the zero Pipeline, which panics when it runs
-		return 0
+		return 0, 0
 	}
 	return p.queue.Losing(time.Now())
 }
