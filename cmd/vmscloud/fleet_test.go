@@ -24,7 +24,6 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
-	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
@@ -214,12 +213,10 @@ func (c *cloud) stream(ctx context.Context, name, path string) io.Reader {
 func BenchmarkRenewal(b *testing.B) {
 	bridges, _ := strconv.Atoi(cmp.Or(os.Getenv("VMSCLOUD_FLEET"), "100"))
 	w := newWatched(b)
-	ids, err := openUsers(w.dir, store.Options{})
-	require.NoError(b, err)
-	defer func() { require.NoError(b, ids.Close()) }()
+	ids := w.door.ids
 	a := model.NewAccount()
 	a.ID, a.Status = "acc-1", model.Texts{model.StatusActive}
-	_, err = ids.CreateAccount(a)
+	_, err := ids.CreateAccount(a)
 	require.NoError(b, err)
 	_, token, err := ids.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: a.ID})
 	require.NoError(b, err)
