@@ -123,8 +123,8 @@ func takeOver(t *testing.T, decoders []string) {
 		{"write", v.file}, {"write", filepath.Join(v.dir, "new")}, {"list"}, {"stat", v.file}, {"symlink",
 			v.file}, {"link", v.file}, {"rename", v.file},
 		{"unlink", v.file}, {"truncate", v.file}, {"mkdir", v.file}, {"chmod", v.file}, {"chdir"},
-		{"ptrace", self}, {"vm-read", self}, {"kill", self}, {"kill-all"}, {"pidfd", self}, {"prlimit-parent",
-			self}, {"fork"}, {"vfork"}, {"clone3"}, {"exec"},
+		{"ptrace", self}, {"vm-read", self}, {"vm-write", self}, {"kill", self}, {"tgkill", self}, {"kill-all"},
+		{"pidfd", self}, {"pidfd-getfd"}, {"prlimit-parent", self}, {"fork"}, {"vfork"}, {"clone3"}, {"exec"},
 		{"setrlimit"}, {"map-exec"}, {"protect-exec"}, {"memfd"}, {"shm"}, {"io_uring"}, {"bpf"}, {"unshare"}, {
 			"dumpable"},
 	} {

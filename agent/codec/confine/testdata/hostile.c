@@ -91,7 +91,10 @@ static int attack(const char *name, const char *with) {
 	CASE("chdir", chdir("/tmp"));
 	CASE("ptrace", ptrace(PTRACE_ATTACH, pid, 0, 0));
 	CASE("vm-read", process_vm_readv(pid, &(struct iovec){here, 8}, 1, &(struct iovec){(void *)attack, 8}, 1, 0));
+	CASE("vm-write", process_vm_writev(pid, &(struct iovec){here, 8}, 1, &(struct iovec){here, 8}, 1, 0));
 	CASE("kill", kill(pid, 0));
+	CASE("tgkill", syscall(SYS_tgkill, pid, pid, 0));
+	CASE("pidfd-getfd", syscall(438, 0, 0, 0));
 	CASE("kill-all", kill(-1, 0));
 	CASE("pidfd", syscall(SYS_pidfd_open, pid, 0));
 	CASE("fork", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
@@ -148,7 +151,7 @@ int avcodec_send_packet(void *context, const char *packet) {
 // The same as the library is loaded. What it reads of files it may, as any library; it gets nothing out.
 __attribute__((constructor)) static void loaded(void) {
 	static const char *const files[] = {"local-socket", "netlink", "write", "symlink", "truncate", "unlink", "rename", "mkdir", "fork", "exec", "bpf"};
-	static const char *const parents[] = {"ptrace", "vm-read", "kill", "prlimit-parent", "pidfd"};
+	static const char *const parents[] = {"ptrace", "vm-read", "vm-write", "kill", "tgkill", "prlimit-parent", "pidfd"};
 	char said[1024] = "the constructor got in by:", parent[32];
 #define TRY(name, with) if (attack(name, with) == GOT_IN) strcat(strcat(said, " "), name)
 	TRY("tcp", VICTIM_PORT);
