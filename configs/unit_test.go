@@ -6,20 +6,27 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// unit is the template as it is installed, for a program that exists everywhere.
-func unit(t *testing.T) string {
+// installed is both programs' units as they are installed, for programs that exist everywhere.
+func installed(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := Unit("/bin/true", "/etc/vmsbridge/vmsbridge.yaml", "daemon")
 	require.NoError(t, err)
 	require.NotContains(t, text, "{{", "everything is filled in")
-	file := filepath.Join(t.TempDir(), "vmsbridge.service")
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	return file
+	service, err := os.ReadFile(filepath.Join("package", "vmscloud.service"))
+	require.NoError(t, err)
+	files := map[string]string{}
+	for name, text := range map[string]string{"vmsbridge.service": text, "vmscloud.service": strings.NewReplacer(
+		"/usr/bin/vmscloud", "/bin/true", "User=vmscloud", "User=daemon").Replace(string(service))} {
+		files[name] = filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(files[name], []byte(text), 0o600))
+	}
+	return files
 }
 
 func analyze(t *testing.T, args ...string) string {
@@ -33,26 +40,40 @@ func analyze(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-func TestSystemdAcceptsTheUnit(t *testing.T) {
-	require.NotContains(t, analyze(t, "verify", "--man=no", unit(t)), "vmsbridge.service:")
+func TestSystemdAcceptsTheUnits(t *testing.T) {
+	for name, file := range installed(t) {
+		require.NotContains(t, analyze(t, "verify", "--man=no", file), name+":")
+	}
 }
 
-func TestTheUnitIsConfined(t *testing.T) {
-	out := analyze(t, "security", "--offline=true", "--no-pager", unit(t))
-	m := regexp.MustCompile(`Overall exposure level for vmsbridge.service: ([0-9.]+)`).FindStringSubmatch(out)
-	require.NotNil(t, m, "%s", out)
-	level, err := strconv.ParseFloat(m[1], 64)
-	require.NoError(t, err)
-	require.LessOrEqual(t, level, 2.0, "%s", out)
-	require.Regexp(t, `✓ MemoryDenyWriteExecute=`, out)
-	text, err := os.ReadFile(unit(t))
-	require.NoError(t, err)
-	require.Regexp(t, `(?m)^MemoryMax=\d+%$`, string(text))
-	require.Regexp(t, `(?m)^TasksMax=\d+$`, string(text))
-	for _, call := range []string{"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "prlimit64",
-		"setpriority"} {
-		require.Regexp(t, `(?m)^SystemCallFilter=[^~\n]*\b`+call+`\b`, string(text),
-			"the decoders confine themselves by it")
+func TestTheUnitsAreConfined(t *testing.T) {
+	for name, file := range installed(t) {
+		out := analyze(t, "security", "--offline=true", "--no-pager", file)
+		m := regexp.MustCompile(`Overall exposure level for ` + name + `: ([0-9.]+)`).FindStringSubmatch(out)
+		require.NotNil(t, m, "%s", out)
+		level, err := strconv.ParseFloat(m[1], 64)
+		require.NoError(t, err)
+		require.LessOrEqual(t, level, 2.0, "%s", out)
+		require.Regexp(t, `✓ MemoryDenyWriteExecute=`, out, name)
+	}
+}
+
+// What systemd-analyze does not look at: how much a unit may take, and what the decoders confine
+// themselves by.
+func TestTheUnitsAreBounded(t *testing.T) {
+	for name, file := range installed(t) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, line := range []string{`MemoryMax=\d+%`, `TasksMax=\d+`, `MemoryDenyWriteExecute=yes`, `NoNewPrivileges=yes`} {
+			require.Regexp(t, `(?m)^`+line+`$`, string(text), name)
+		}
+		if name != "vmsbridge.service" {
+			continue
+		}
+		for _, call := range []string{"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "prlimit64",
+			"setpriority"} {
+			require.Regexp(t, `(?m)^SystemCallFilter=[^~\n]*\b`+call+`\b`, string(text))
+		}
 	}
 }
 
