@@ -17,7 +17,8 @@ import (
 // EventStore keeps events. An error that is a *vms.Error of the 4xx codes is final, others may
 // pass.
 type EventStore interface {
-	Put(ev vms.Event, report bool) error
+	// PutAll keeps all events, or none.
+	PutAll(events []vms.Event, report bool) error
 }
 
 // AuditOptions of New. Store and Events are needed.
@@ -115,10 +116,12 @@ func (p *AuditExporter) Step(ctx context.Context) error {
 	return nil
 }
 
-// export makes events of entries in their order and moves at past those that are done.
+// export makes events of entries in their order and moves at past those that are done. They are
+// kept together: a fleet that comes for the first time makes tens of thousands.
 func (p *AuditExporter) export(list []model.AuditEntry, at *uint64) error {
 	last := map[string]vms.Time{} // by type and actor
-	for _, e := range list {
+	var events []vms.Event
+	for i, e := range list {
 		ev, ok, err := auditEvent(e)
 		if err != nil {
 			return err
@@ -132,22 +135,45 @@ func (p *AuditExporter) export(list []model.AuditEntry, at *uint64) error {
 			}
 			last[what] = ev.StartTimestamp
 			ev.ID = ev.NaturalID()
-			err := p.o.Events.Put(ev, false)
-			var final *vms.Error
-			if errors.As(err, &final) && final.Code >= http.StatusBadRequest &&
-				final.Code < http.StatusInternalServerError {
-				p.o.Log.Warn("a change of an account or user makes no event", "type", ev.Type, "id", ev.ID, "error",
-					err)
-			} else if err != nil {
-				return fmt.Errorf("keep event of a change: %w", err)
-			}
+			events = append(events, ev)
 		}
-		if e.Kind == model.KindAccount && e.Action == model.AuditDelete && p.o.Forget != nil {
+		gone := e.Kind == model.KindAccount && e.Action == model.AuditDelete && p.o.Forget != nil
+		if !gone && i < len(list)-1 {
+			continue
+		}
+		if err := p.keep(events); err != nil {
+			return fmt.Errorf("keep events of changes: %w", err)
+		}
+		events = nil
+		if gone {
 			if err := p.o.Forget(e.Target); err != nil {
 				return fmt.Errorf("forget deleted account: %w", err)
 			}
 		}
 		*at = e.Seq
+	}
+	return nil
+}
+
+// keep keeps events, and leaves out those that never can be.
+func (p *AuditExporter) keep(events []vms.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	err := p.o.Events.PutAll(events, false)
+	var final *vms.Error
+	if !errors.As(err, &final) || final.Code < http.StatusBadRequest || final.Code >= http.StatusInternalServerError {
+		return err
+	}
+	if len(events) == 1 {
+		p.o.Log.Warn("a change of an account or user makes no event", "type", events[0].Type, "id", events[0].ID,
+			"error", err)
+		return nil
+	}
+	for i := range events {
+		if err := p.keep(events[i : i+1]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

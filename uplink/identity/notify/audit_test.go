@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -18,23 +19,33 @@ import (
 
 // book keeps events by id, as a journal does.
 type book struct {
-	mu     sync.Mutex // guards events, puts and fail
-	events map[string]vms.Event
-	puts   int
-	fail   error
+	mu      sync.Mutex // guards what follows
+	events  map[string]vms.Event
+	calls   int
+	puts    int
+	fail    error
+	refused string // the actor of whom nothing is taken
 }
 
-func (b *book) Put(ev vms.Event, report bool) error {
+func (b *book) PutAll(events []vms.Event, report bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.calls++
 	if b.fail != nil {
 		return b.fail
 	}
-	if list := vms.Check(ev); list != nil || report {
-		return errors.New("not an event of the catalogue: " + list[0].Text)
+	for _, ev := range events {
+		if list := vms.Check(ev); list != nil || report {
+			return errors.New("not an event of the catalogue: " + list[0].Text)
+		}
+		if ev.ActorID == b.refused {
+			return vms.NotFound("users", "", ev.ActorID)
+		}
 	}
-	b.puts++
-	b.events[ev.ID] = ev
+	for _, ev := range events {
+		b.puts++
+		b.events[ev.ID] = ev
+	}
 	return nil
 }
 
@@ -188,6 +199,24 @@ func TestTheCursorLasts(t *testing.T) {
 	b.record(entry(model.KindUser, model.AuditUpdate, "u4"))
 	require.NoError(t, b.exporter().Step(t.Context()))
 	require.Equal(t, 7, b.book.len())
+}
+
+// Thousands of changes are kept in few transactions, and one of them that will never do is left
+// out.
+func TestChangesAreKeptTogether(t *testing.T) {
+	b := newAuditFixture(t)
+	var list []model.AuditEntry
+	for i := range 3 * auditBatch {
+		list = append(list, entry(model.KindUser, model.AuditCreate, fmt.Sprint("u", i)))
+	}
+	b.record(list...)
+	require.NoError(t, b.exporter().Step(t.Context()))
+	require.Equal(t, []int{3 * auditBatch, 3}, []int{b.book.len(), b.book.calls})
+	b.book.refused = "u7"
+	b.now = b.now.Add(time.Second)
+	b.record(list...)
+	require.NoError(t, b.exporter().Step(t.Context()))
+	require.Equal(t, 6*auditBatch-1, b.book.len())
 }
 
 func TestManyWithinAMillisecond(t *testing.T) {
