@@ -39,6 +39,9 @@ func (s space) Update(write func(database.Tx) error) error {
 
 func (s space) Close() error { return nil }
 
+// Held reports whether no other process can have changed the records, as DB.Held does.
+func (s space) Held() bool { return s.db.Held() }
+
 func (s space) transact(ctx context.Context, conn *pgx.Conn, f func(database.Tx) error) error {
 	t := &transaction{ctx: ctx, conn: conn, prefix: s.prefix}
 	return guarded(func() error {

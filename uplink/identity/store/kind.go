@@ -131,6 +131,7 @@ func (k kind[T]) remove(tx *Tx, v T) (err error) {
 			err = errors.Join(err, tx.tx.Bucket(e.bucket).Delete(e.key))
 		}
 	}
+	tx.wrote.note(k.bucket, k.key(v))
 	return errors.Join(err, tx.tx.Bucket(k.bucket).Delete(k.key(v)))
 }
 

@@ -62,6 +62,8 @@ type Store struct {
 	mu        sync.Mutex           // guards what follows
 	seen      map[string]time.Time // hash of a session → its last request, if that is not written yet
 	standings map[string]standing  // account id → what its record said when it was last read
+	machines  map[string]machine   // token id → what it may do; nil: nothing is remembered
+	writes    uint64               // how often something that machines depend on may have changed
 }
 
 // Tx is a transaction. It is good until the function that got it returns.
@@ -70,6 +72,7 @@ type Tx struct {
 	now   time.Time
 	store *Store
 	done  []func() // called when it is committed
+	wrote *written // nil where nothing may be written, or nobody asks
 }
 
 // Open opens or makes the file. It waits a second for another process to let go of it. Damage
@@ -93,6 +96,9 @@ func New(r database.Store, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	s := &Store{records: r, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{}}
+	if _, ok := r.(holder); ok {
+		s.machines = map[string]machine{}
+	}
 	return s, s.Update((*Tx).keepVersion)
 }
 
@@ -135,10 +141,12 @@ func (s *Store) View(f func(*Tx) error) error {
 // time, and nothing is done outside (see package records).
 func (s *Store) Update(f func(*Tx) error) error {
 	var last *Tx
+	var changed written
 	err := s.records.Update(func(tx database.Tx) error {
-		last = &Tx{tx: tx, now: s.Now(), store: s}
+		last = &Tx{tx: tx, now: s.Now(), store: s, wrote: &changed}
 		return f(last)
 	})
+	s.forgetMachines(changed) // also if it is not known whether it happened
 	if err == nil {
 		for _, done := range last.done {
 			done()
@@ -183,6 +191,7 @@ func put(tx *Tx, bucket string, key []byte, v any) error {
 	if err := tx.tx.Bucket(bucket).Put(key, raw); err != nil {
 		return fmt.Errorf("write %s record: %w", bucket, err)
 	}
+	tx.wrote.note(bucket, key)
 	return nil
 }
 

@@ -120,11 +120,16 @@ func (tx *Tx) Principal(u model.User, active model.Account) (identity.Principal,
 // for a wrong, revoked or expired one, and for one whose account or user may not act; other errors
 // are the store's.
 func (s *Store) Authenticate(text string) (identity.Principal, error) {
-	var p identity.Principal
-	err := s.View(func(tx *Tx) (err error) { p, _, err = tx.Bearer(text); return err })
+	p, writes, ok := s.machine(text)
+	if ok {
+		return p, nil
+	}
+	var t model.Token
+	err := s.View(func(tx *Tx) (err error) { p, t, err = tx.Bearer(text); return err })
 	if err != nil {
 		return identity.Principal{}, err
 	}
+	s.rememberMachine(t, p, writes)
 	return p, nil
 }
 
