@@ -33,11 +33,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// fleetBridges is how many bridges a fleet has, of one camera each.
-const fleetBridges = 3
+// fleetBridges is how many bridges a fleet has, of one camera each; fleetNodes are its nodes.
+const fleetBridges, fleetNodes = 3, 3
 
-// fleet is PostgreSQL with two synchronous standbys, nodes of which one serves and one stands by,
-// HAProxy before them, and bridges, a subscriber and clients of lists and stills.
+// fleet is PostgreSQL with two synchronous standbys, nodes of which one leads, HAProxy before them,
+// and bridges, a subscriber and clients of lists and stills.
 type fleet struct {
 	t        *testing.T
 	base     string // HAProxy's
@@ -146,7 +146,7 @@ backend nodes
 	option httpchk GET /readyz
 	default-server check inter 250ms fall 2 rise 1
 `, port)
-	for i := range 2 {
+	for i := range fleetNodes {
 		n := &member{address: harness.Address(t)}
 		f.nodes = append(f.nodes, n)
 		fmt.Fprintf(&config, "\tserver node%d %s\n", i+1, n.address)
@@ -168,6 +168,9 @@ backend nodes
 		f.bridge(ctx, &running, fmt.Sprint("bridge-", i), fmt.Sprint("cam-", i), token)
 	}
 	f.until("all report", func() bool { return f.count() >= 10*fleetBridges })
+	f.mu.Lock()
+	f.gap = 0 // from here on
+	f.mu.Unlock()
 	running.Go(func() { f.subscribe(ctx) })
 	running.Go(func() { f.look(ctx) })
 	return f
@@ -221,7 +224,7 @@ func (f *fleet) count() int {
 	return len(f.acked)
 }
 
-// active is the node that serves.
+// active is a node that answers.
 func (f *fleet) active() (*member, bool) {
 	return f.which(func(code int, _ string) bool { return code == http.StatusOK })
 }
@@ -485,19 +488,19 @@ var breaks = map[string]struct {
 	about string
 	do    func(*fleet)
 }{
-	"node": {"kill the node that serves; the one that stands by takes over", func(f *fleet) {
+	"node": {"kill the node that leads; another one takes its place", func(f *fleet) {
 		_ = f.serving().process().Kill()
 	}},
-	"stop": {"stop the node that serves as systemd does", func(f *fleet) {
+	"stop": {"stop the node that leads as systemd does", func(f *fleet) {
 		_ = f.serving().process().Signal(syscall.SIGTERM)
 	}},
-	"freeze": {"stop the node that serves for three seconds, and let it go on", func(f *fleet) {
+	"freeze": {"freeze the node that leads for three seconds", func(f *fleet) {
 		p := f.serving().process()
 		_ = p.Signal(syscall.SIGSTOP)
 		pause(f.t.Context(), 3*time.Second)
 		_ = p.Signal(syscall.SIGCONT)
 	}},
-	"cut": {"cut the connections of the node that serves to the database", func(f *fleet) {
+	"cut": {"cut the connections of all nodes to the database", func(f *fleet) {
 		f.servers[f.primary].Exec(f.t, f.database, `select pg_terminate_backend(pid) from pg_stat_activity
 			where application_name = 'vmscloud'`)
 	}},
@@ -547,10 +550,26 @@ var breaks = map[string]struct {
 	}},
 }
 
-// serving is the node that serves, once one does.
+// serving is the node that leads, once one does and answers.
 func (f *fleet) serving() (n *member) {
-	f.until("a node serves", func() (ok bool) { n, ok = f.active(); return ok })
+	f.until("a node leads", func() bool {
+		_, ok := f.active()
+		for _, n = range f.nodes {
+			if ok && n.leads() {
+				return true
+			}
+		}
+		return false
+	})
 	return n
+}
+
+// leads reports whether a node leads, as far as it knows.
+func (n *member) leads() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	last := func(msg string) int { return strings.LastIndex(n.log.String(), `"msg":"`+msg) }
+	return last("vmscloud serves") > max(last("vmscloud is a node"), last("another node leads now"))
 }
 
 // goesOn waits until more events are acknowledged.

@@ -44,7 +44,8 @@ func sites(t *testing.T, n int) (all []*http.Client) {
 
 func percentiles(took []time.Duration) string {
 	slices.Sort(took)
-	return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", took[len(took)/2].Seconds()*1e3, took[len(took)*99/100].Seconds()*1e3)
+	return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", took[len(took)/2].Seconds()*1e3,
+		took[len(took)*99/100].Seconds()*1e3)
 }
 
 // Three nodes with thousands of bridges and their tunnels: what they cost at rest, how long events
