@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,6 +30,7 @@ var backupFiles = []string{eventsFile, registryFile, identityFile}
 
 type backupCmd struct {
 	dataFlag
+	jsonFlag
 	File string `arg:"" help:"File to write, which must not be there yet." type:"path"`
 }
 
@@ -73,9 +75,9 @@ func (c backupCmd) Run() (err error) {
 		return fmt.Errorf("verify the backup: %w; try again", err)
 	}
 	progress.End()
-	fmt.Printf("%s: %d files, %.1f MB, verified. Bring it back with: vmscloud restore --data %s %[1]s\n", c.File,
-		len(list), float64(size)/1e6, c.Data)
-	return nil
+	return c.said(os.Stdout, object{"file": c.File, "files": len(list), "bytes": size},
+		"%s: %d files, %.1f MB, verified. Bring it back with: vmscloud restore --data %s %[1]s\n", c.File, len(list),
+		float64(size)/1e6, c.Data)
 }
 
 // write asks the running vmscloud if there is one, else it opens the files.
@@ -179,6 +181,7 @@ func verifyBackup(f io.ReaderAt, size int64) ([]backupEntry, error) {
 
 type restoreCmd struct {
 	dataFlag
+	jsonFlag
 	File  string `arg:"" help:"File that vmscloud backup has written." type:"existingfile"`
 	Force bool   `help:"Put it in the place of what is there, which is set aside."`
 }
@@ -246,12 +249,15 @@ func (c restoreCmd) Run() error {
 		return fmt.Errorf("restore: %w", err)
 	}
 	progress.End()
-	fmt.Printf("%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n", c.Data, c.File,
-		list[0].time.Format(time.RFC3339))
-	for _, path := range there {
-		fmt.Printf("set aside: %s\n", path+suffix)
+	var aside strings.Builder
+	for i := range there {
+		there[i] += suffix
+		_, _ = fmt.Fprintf(&aside, "set aside: %s\n", there[i])
 	}
-	return nil
+	made := list[0].time.Format(time.RFC3339)
+	return c.said(os.Stdout, object{"data": c.Data, "file": c.File, "made": made, "aside": there},
+		"%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n%[4]s", c.Data, c.File, made,
+		aside.String())
 }
 
 // restoring ends the name of a file that is being written.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"vmsbridge/cmd/cli"
@@ -39,6 +38,7 @@ func bridgeRow(b registry.Held) []string {
 // releaseCmd frees what it is about, a bridge or a camera, for the next one.
 type releaseCmd struct {
 	storeFlag
+	jsonFlag
 	ID         string `arg:"" help:"Its id."`
 	Account    string `help:"Its account, where several have one of that id." placeholder:"ID"`
 	what, next string
@@ -52,7 +52,7 @@ func (c releaseCmd) Run() error {
 		} else if err != nil {
 			return err
 		}
-		fmt.Printf("The %s %s is free for the next %s.\n", c.what, printable(c.ID), c.next)
-		return nil
+		return c.said(os.Stdout, object{"id": c.ID, "kind": c.what, "state": "released"},
+			"The %s %s is free for the next %s.\n", c.what, printable(c.ID), c.next)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 type clientCreateCmd struct {
 	storeFlag
+	jsonFlag
 	Name     string   `arg:"" help:"What people are told when they are asked for their consent."`
 	Account  string   `help:"Id of the account, if there are several." placeholder:"ID"`
 	Redirect []string `help:"Address to which people come back with a code: https, http to 127.0.0.1, or an app's own such as org.example.app:/cb; repeat for more." placeholder:"URL"`
@@ -40,19 +41,20 @@ func (c clientCreateCmd) Run() error {
 			return err
 		}
 		t = a.Token
+		o := object{"id": t.ID, "name": t.Name, "account": account.ID, "public": c.Public}
+		if !c.Public {
+			o["secret"] = a.Secret
+		}
+		words := "Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n"
 		switch {
 		case c.Quiet && c.Public:
-			fmt.Println(t.ID)
+			words = "%[1]s\n"
 		case c.Quiet:
-			fmt.Printf("%s\n%s\n", t.ID, a.Secret)
+			words = "%[1]s\n%[4]s\n"
 		case c.Public:
-			fmt.Printf("Client %s (%s) for the account %s. It has no secret and signs in with PKCE.\n", t.ID,
-				printable(t.Name), account.ID)
-		default:
-			fmt.Printf("Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n", t.ID,
-				printable(t.Name), account.ID, a.Secret)
+			words = "Client %[1]s (%[2]s) for the account %[3]s. It has no secret and signs in with PKCE.\n"
 		}
-		return nil
+		return c.said(secretOut(), o, words, t.ID, printable(t.Name), account.ID, a.Secret)
 	})
 }
 
@@ -96,6 +98,7 @@ func (c clientListCmd) Run() error {
 
 type clientDeleteCmd struct {
 	storeFlag
+	jsonFlag
 	ID string `arg:"" help:"Id of the client, from the list."`
 }
 
@@ -117,7 +120,7 @@ func (c clientDeleteCmd) Run() error {
 		if !found {
 			return fmt.Errorf("there is no client %q: list them with: vmscloud client list", c.ID)
 		}
-		fmt.Printf("Client %s is ended, with all that it got.\n", printable(c.ID))
-		return nil
+		return c.said(os.Stdout, object{"id": c.ID, "state": "deleted"}, "Client %s is ended, with all that it got.\n",
+			printable(c.ID))
 	})
 }

@@ -29,6 +29,7 @@ const (
 
 type initCmd struct {
 	storeFlag
+	jsonFlag
 	Account  string `help:"Name of the account." required:"" placeholder:"NAME"`
 	ID       string `help:"Id of the account; a random one if left out." placeholder:"ID"`
 	Email    string `help:"Address of the first user, who may do everything; it is the name to sign in with." default:"admin@localhost" placeholder:"ADDRESS"`
@@ -57,9 +58,12 @@ func (c initCmd) Run() error {
 	if err := errors.Join(err, s.close()); err != nil {
 		return err
 	}
-	if c.Quiet {
-		fmt.Println(account.ID)
-		return nil
+	if c.Quiet || c.JSON {
+		o := object{"account": account.ID, "name": account.Name, "address": c.Email}
+		if token != "" {
+			o["token"], o["hours"] = token, passwordHours // which sets the user's password
+		}
+		return c.said(secretOut(), o, "%s\n", account.ID)
 	}
 	start, cloud := called()+" run "+c.flags(), called()
 	if _, err := os.Stat("/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData && c.Store == "" {

@@ -10,7 +10,7 @@ import (
 type limitFlags struct {
 	AccountCameras int  `help:"Cameras that an account may have, if its camera_quantity does not say; 0: any number." default:"10000" env:"VMSCLOUD_ACCOUNT_CAMERAS" placeholder:"N"`
 	AccountBridges int  `help:"Bridges that an account may have; 0: any number." default:"5000" env:"VMSCLOUD_ACCOUNT_BRIDGES" placeholder:"N"`
-	AccountEvents  room `help:"What the events of an account may take, such as 2GB or 10%% of the disk, where there are several accounts; beyond it new ones wait at their bridges. 0 sets no limit." default:"25%" env:"VMSCLOUD_ACCOUNT_EVENTS" placeholder:"SIZE"`
+	AccountEvents  room `help:"What the events of an account may take, such as 2GB or 10% of the disk, where there are several accounts; beyond it new ones wait at their bridges. 0 sets no limit." default:"25%" env:"VMSCLOUD_ACCOUNT_EVENTS" placeholder:"SIZE"`
 }
 
 // limit holds accounts to the limits.

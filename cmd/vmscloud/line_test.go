@@ -6,10 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/configs"
@@ -42,6 +45,60 @@ func TestListsAsJSON(t *testing.T) {
 	var v map[string]string
 	require.NoError(t, json.Unmarshal([]byte(must(t, "version", "--json")), &v))
 	require.Equal(t, version(), v["version"])
+}
+
+// Every command that says something says it as JSON, too: it has the flag, and prints one object.
+func TestWhatCommandsSayAsJSON(t *testing.T) {
+	var grammar commands
+	parser, err := kong.New(&grammar)
+	require.NoError(t, err)
+	for _, c := range parser.Model.Leaves(true) {
+		switch path := c.Path(); path {
+		case "run", "help", "completion":
+		default:
+			require.True(t, slices.ContainsFunc(c.Flags, func(f *kong.Flag) bool { return f.Name == "json" }), path)
+		}
+		for _, f := range c.Flags {
+			require.NotContains(t, f.Help, "%%", "it is shown as it is")
+		}
+	}
+
+	dir := t.TempDir()
+	data, backup := filepath.Join(dir, "cloud"), filepath.Join(dir, "backup")
+	say := func(args ...string) map[string]any {
+		t.Helper()
+		var o map[string]any
+		out := must(t, append(args, "--json", "--data", data)...)
+		require.NoError(t, json.Unmarshal([]byte(out), &o), "%v: %s", args, out)
+		return o
+	}
+	made := say("init", "--account", "Häuser & Co")
+	require.NotEmpty(t, made["token"], "with which the user sets a password")
+	for _, running := range []bool{false, true} {
+		if running {
+			startProcess(t, data, "--listen", "127.0.0.1:0")
+		}
+		token := say("token", "create", "--kind", "bridge", "--name", "Gate")
+		require.Equal(t, made["account"], token["account"])
+		require.NotEmpty(t, token["token"])
+		require.Equal(t, object{"id": token["id"], "name": "Gate", "state": "revoked"},
+			object(say("token", "revoke", token["id"].(string))))
+		client := say("client", "create", "Wall")
+		require.NotEmpty(t, client["secret"])
+		require.Equal(t, "deleted", say("client", "delete", client["id"].(string))["state"])
+		require.NotContains(t, say("client", "create", "--public", "--redirect", "org.example.app:/cb", "Phone"),
+			"secret")
+		require.NotEmpty(t, say("user", "link", "admin@localhost")["token"])
+		for _, verb := range []string{"unlock", "disable", "enable", "superuser"} {
+			require.Equal(t, object{"address": "admin@localhost", "done": verb},
+				object(say("user", verb, "admin@localhost")))
+		}
+		require.Equal(t, "forget-device", say("user", "devices", "admin@localhost", "--forget", "all")["done"])
+		require.Positive(t, say("backup", backup+strconv.FormatBool(running))["bytes"])
+	}
+	data = filepath.Join(dir, "again")
+	require.Nil(t, say("restore", backup+"true")["aside"])
+	require.Len(t, say("restore", "--force", backup+"true")["aside"], 3)
 }
 
 // What init prints is what a bridge can start with, and the token that it says to make is its

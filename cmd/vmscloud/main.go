@@ -18,7 +18,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -74,9 +76,21 @@ type dataFlag struct {
 	Data string `help:"Folder that holds everything." default:"/var/lib/vmscloud" env:"VMSCLOUD_DATA" type:"path" placeholder:"DIR"`
 }
 
-// jsonFlag is what every command that prints a list has.
+// jsonFlag is what every command has but run.
 type jsonFlag struct {
 	JSON bool `name:"json" help:"One JSON object a line."`
+}
+
+// object is what a command prints with --json.
+type object map[string]any
+
+// said prints what a command has done, in words or with --json as an object.
+func (f jsonFlag) said(w io.Writer, o object, words string, args ...any) error {
+	if f.JSON {
+		return json.NewEncoder(w).Encode(o)
+	}
+	_, err := fmt.Fprintf(w, words, args...)
+	return err
 }
 
 type versionCmd struct {

@@ -10,6 +10,7 @@ import (
 )
 
 type moveCmd struct {
+	jsonFlag
 	From string `help:"Where everything is: the data folder of a stopped service, or the address of its PostgreSQL." required:"" placeholder:"DIR|ADDRESS"`
 	To   string `help:"Where it shall be: an address, or a folder that is empty or not there." required:"" placeholder:"DIR|ADDRESS"`
 }
@@ -56,11 +57,12 @@ func (c moveCmd) Run() (err error) {
 		return err
 	}
 	progress.End()
-	fmt.Printf("Moved and compared: %d records and %d events. Start the service with: vmscloud run %s\n", m.records,
-		m.events, to.flags())
+	words := "Moved and compared: %d records and %d events. Start the service with: vmscloud run %s\n"
+	args := []any{m.records, m.events, to.flags()}
 	if from.Store == "" {
-		fmt.Printf("%s stays as it was; vmscloud refuses to run on it, as moved.json there says. Delete it when you "+
-			"are sure.\n", from.Data)
+		words += "%s stays as it was; vmscloud refuses to run on it, as moved.json there says. Delete it when you " +
+			"are sure.\n"
+		args = append(args, from.Data)
 	}
-	return nil
+	return c.said(os.Stdout, object{"records": m.records, "events": m.events}, words, args...)
 }

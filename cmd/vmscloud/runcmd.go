@@ -39,7 +39,7 @@ type runCmd struct {
 	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
 	TLSKey      string        `name:"tls-key" help:"Key of the certificate." env:"VMSCLOUD_TLS_KEY" type:"existingfile" placeholder:"FILE"`
 	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 365d; 0 keeps all." default:"90d" env:"VMSCLOUD_KEEP"`
-	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50%% of the disk; beyond it the oldest go, of the accounts that have most. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
+	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50% of the disk; beyond it the oldest go, of the accounts that have most. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
 	KeepTrail   time.Duration `help:"Remove entries of the trail of changes that are older than this; 0 keeps all." default:"400d" env:"VMSCLOUD_KEEP_TRAIL"`
 	Direct      []string      `help:"Address or range, such as 10.0.0.0/8, where bridges without a tunnel may be asked at the address that they name; repeat for more. Left out, none are." env:"VMSCLOUD_DIRECT" placeholder:"RANGE"`
 	Targets     []string      `name:"webhook-target" help:"Host, address or range, such as hooks.example.org or 10.0.0.0/8, to which subscribers may have events sent; repeat for more. Left out, none." env:"VMSCLOUD_WEBHOOK_TARGET" placeholder:"HOST"`

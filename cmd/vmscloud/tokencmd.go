@@ -16,6 +16,7 @@ import (
 
 type tokenCreateCmd struct {
 	storeFlag
+	jsonFlag
 	Kind    string        `help:"What will hold it: bridge or user; or key for an API key, which --require-api-key asks for and which opens nothing by itself." enum:"bridge,user,key" required:""`
 	Name    string        `help:"What to call it in lists." placeholder:"NAME"`
 	Account string        `help:"Id of the account, if there are several." placeholder:"ID"`
@@ -63,13 +64,13 @@ func (c tokenCreateCmd) Run() error {
 		if err != nil {
 			return err
 		}
+		words := "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n"
 		if c.Quiet {
-			fmt.Fprintln(secretOut(), made.Secret)
-			return nil
+			words = "%[5]s\n"
 		}
-		fmt.Fprintf(secretOut(), "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n",
-			made.Token.ID, kindOf(made.Token), made.Token.Name, account.ID, made.Secret)
-		return nil
+		m := made.Token
+		return c.said(secretOut(), object{"id": m.ID, "kind": kindOf(m), "name": m.Name, "account": account.ID,
+			"token": made.Secret}, words, m.ID, kindOf(m), printable(m.Name), account.ID, made.Secret)
 	})
 }
 
@@ -153,6 +154,7 @@ func orAll(list []string) string {
 
 type tokenRevokeCmd struct {
 	storeFlag
+	jsonFlag
 	ID string `arg:"" help:"Id of the token, from the list."`
 }
 
@@ -165,7 +167,7 @@ func (c tokenRevokeCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("Token %s (%s) is revoked.\n", a.Token.ID, printable(a.Token.Name))
-		return nil
+		return c.said(os.Stdout, object{"id": a.Token.ID, "name": a.Token.Name, "state": "revoked"},
+			"Token %s (%s) is revoked.\n", a.Token.ID, printable(a.Token.Name))
 	})
 }

@@ -35,6 +35,7 @@ func (c *userCmd) AfterApply() error {
 
 type userLinkCmd struct {
 	storeFlag
+	jsonFlag
 	Email string `arg:"" help:"Address of the user."`
 	Quiet bool   `help:"Print only the token." short:"q"`
 }
@@ -45,17 +46,18 @@ func (c userLinkCmd) Run() error {
 		if err != nil {
 			return err
 		}
+		words := setPassword
 		if c.Quiet {
-			fmt.Fprintln(secretOut(), a.Secret)
-			return nil
+			words = "%[3]s\n"
 		}
-		fmt.Printf(setPassword, c.Email, passwordHours, a.Secret, c.flags())
-		return nil
+		return c.said(secretOut(), object{"address": c.Email, "token": a.Secret, "hours": passwordHours}, words,
+			c.Email, passwordHours, a.Secret, c.flags())
 	})
 }
 
 type userSetCmd struct {
 	storeFlag
+	jsonFlag
 	Email string `arg:"" help:"Address of the user."`
 	verb  string
 }
@@ -65,8 +67,8 @@ func (c userSetCmd) Run() error {
 		if _, err := ask(adminRequest{Do: "user-" + c.verb, ID: c.Email}); err != nil {
 			return err
 		}
-		fmt.Printf("Done: %s %s.\n", c.verb, printable(c.Email))
-		return nil
+		return c.said(os.Stdout, object{"address": c.Email, "done": c.verb}, "Done: %s %s.\n", c.verb,
+			printable(c.Email))
 	})
 }
 

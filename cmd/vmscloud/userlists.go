@@ -23,7 +23,7 @@ type userDevicesCmd struct {
 }
 
 func (c userDevicesCmd) Run() error {
-	return listOrEnd(c.storeFlag, c.Email, "devices", "forget-device", c.Forget, func(a adminAnswer) error {
+	return listOrEnd(c.storeFlag, c.jsonFlag, c.Email, "devices", "forget-device", c.Forget, func(a adminAnswer) error {
 		return cli.List(os.Stdout, c.JSON, "ID, NAME, TRUSTED SINCE, LAST USED", a.Devices,
 			func(d deviceShown) []string {
 				return []string{d.ID, printable(d.Name), minute(d.Since), minute(d.Used)}
@@ -32,7 +32,7 @@ func (c userDevicesCmd) Run() error {
 }
 
 // listOrEnd prints what a user has of a kind, or ends one of them.
-func listOrEnd(at storeFlag, email, list, end, what string, show func(adminAnswer) error) error {
+func listOrEnd(at storeFlag, as jsonFlag, email, list, end, what string, show func(adminAnswer) error) error {
 	return at.admin(func(ask asker) error {
 		verb := list
 		if what != "" {
@@ -43,8 +43,8 @@ func listOrEnd(at storeFlag, email, list, end, what string, show func(adminAnswe
 			return err
 		}
 		if what != "" {
-			fmt.Printf("Done: %s %s %s.\n", verb, printable(what), printable(email))
-			return nil
+			return as.said(os.Stdout, object{"address": email, "done": verb, "id": what}, "Done: %s %s %s.\n", verb,
+				printable(what), printable(email))
 		}
 		return show(a)
 	})
@@ -83,7 +83,7 @@ type userConsentsCmd struct {
 }
 
 func (c userConsentsCmd) Run() error {
-	return listOrEnd(c.storeFlag, c.Email, "consents", "end-consent", c.Revoke, func(a adminAnswer) error {
+	return listOrEnd(c.storeFlag, c.jsonFlag, c.Email, "consents", "end-consent", c.Revoke, func(a adminAnswer) error {
 		return cli.List(os.Stdout, c.JSON, "CLIENT, NAME, SCOPES, SINCE", a.Consents, func(x consentShown) []string {
 			return []string{x.Client, printable(x.Name), strings.Join(x.Scopes, " "), minute(x.Since)}
 		})

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Home Assistant leaves an entity out whose message does not fit the schema of its platform, and says
-// so in its own log only. These are those schemas, as far as anything of ours could be in them
-// (homeassistant/components/mqtt: binary_sensor.py, event.py, image.py, switch.py, config.py,
-// schemas.py, discovery.py, util.py, and helpers/config_validation.py, as of 2025). What a message
-// was accepted with was held against the schemas themselves, by voluptuous, on 2026-11-25.
+// haKind is a kind of value in the schemas of Home Assistant, which leaves an entity out whose
+// message does not fit, and says so in its own log only. These are its schemas as far as anything
+// of ours is in them (homeassistant/components/mqtt: binary_sensor.py, event.py, image.py,
+// switch.py, config.py, schemas.py, discovery.py, util.py). On 2026-11-25 the messages of a bridge
+// were held against the schemas themselves, too.
 type haKind func(any) bool
 
 var (
@@ -91,7 +91,8 @@ func (k haKeys) need(these ...string) haKind {
 func TestDiscoveryFitsTheSchemasOfHomeAssistant(t *testing.T) {
 	t.Parallel()
 	o := Options{Cameras: []Camera{
-		{ID: "gate", Name: "<script>alert(1)</script> Hof & \"Süd\"", Tamper: true, Regions: []Region{{"door", "Tür 🚪"}}},
+		{ID: "gate", Name: "<script>alert(1)</script> Hof & \"Süd\"", Tamper: true,
+			Regions: []Region{{"door", "Tür 🚪"}}},
 		{ID: "a.b_c:d-e", Name: "+/#"}}}
 	withPictures(&o)
 	withLines(&o)
