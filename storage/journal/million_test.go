@@ -49,11 +49,16 @@ func BenchmarkMillion(b *testing.B) {
 		return vms.Ptr(sample.Epoch.Add(time.Duration(share*float64(events)*4) * time.Second))
 	}
 	cam := []vms.Actor{{Type: vms.ActorCamera, ID: "cam7"}}
+	var each []vms.Actor
+	for i := range cameras {
+		each = append(each, vms.Actor{Type: vms.ActorCamera, ID: fmt.Sprint("cam", i)})
+	}
 	for _, q := range []struct {
 		name string
 		q    vms.Query
 	}{
 		{"actor", vms.Query{Actors: cam}},
+		{"actors", vms.Query{Actors: each}},
 		{"type", vms.Query{Types: []string{vms.TypeTamper}}},
 		{"time", vms.Query{StartGTE: at(0.5), StartLTE: at(0.51)}},
 		{"end", vms.Query{EndGTE: at(0.99)}},

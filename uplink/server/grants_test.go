@@ -94,3 +94,12 @@ func TestAnEventByIDNeedsTheGrants(t *testing.T) {
 		require.Equal(t, want, b.do("GET", vms.PathEvents+"/"+ev.ID, token, "").code, token)
 	}
 }
+
+// Who lacks a scope is told a way to it that is one: no configuration and no command gives vms.all.
+func TestHowToGetAScope(t *testing.T) {
+	b := newBed(t)
+	b.do("POST", "/api/v3.0/events", tokenReader, "{}").refused(403, vms.ReasonPermission, "scopes: [read, report]",
+		"vmscloud token create")
+	require.Contains(t, lacksScope(identity.ScopeAll), "scope=vms.all")
+	require.NotContains(t, lacksScope(identity.ScopeAll), "scopes: [read, report]")
+}
