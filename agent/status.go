@@ -36,6 +36,7 @@ func (a *Agent) Status() health.Report {
 	a.decoders.Report(&r)
 	r.DecoderDeaths = a.pool.Deaths()
 	r.Disk.Slow = a.timer.Report(time.Now())
+	r.Machine = health.MachineOf(cfg.Bridge.Data)
 	now := a.clock.State()
 	r.Clock, r.ClockProblem, r.ClockBeside = health.ClockReport(now), a.clock.Problem(), health.ClockBeside(now)
 	r.Homes = a.outbound.Status()

@@ -81,6 +81,28 @@ func (p *page) head(r *Report) {
 	if s := r.Disk.Slow; s != nil && !s.Until.IsZero() {
 		p.line("          was slow from %s to %s: a write took up to %.1f s", at(s.Since), at(s.Until), s.Longest)
 	}
+	p.machine(r.Machine)
+}
+
+// machine says what is known of it.
+func (p *page) machine(m Machine) {
+	if m.Processors == 0 {
+		return
+	}
+	words := []string{fmt.Sprintf("%s, load %.1f", counted(m.Processors, "processor", "processors"), m.Load)}
+	switch {
+	case m.MemoryFree > 0:
+		words = append(words, size(m.MemoryFree)+" of "+size(m.Memory)+" memory free")
+	case m.Memory > 0:
+		words = append(words, size(m.Memory)+" memory")
+	}
+	if m.Temperature > 0 {
+		words = append(words, fmt.Sprintf("%.0f °C", m.Temperature))
+	}
+	if m.CardUsed > 0 {
+		words = append(words, fmt.Sprintf("its card has used up to %d %% of its life", m.CardUsed))
+	}
+	p.line("machine   %s", strings.Join(words, "; "))
 }
 
 func (p *page) cameras(list []Camera) {

@@ -66,6 +66,7 @@ type Report struct {
 	Service *Link    `json:"service,omitempty"` // nil: none is configured
 	Outbox  Outbox   `json:"outbox"`
 	Disk    Space    `json:"disk"`
+	Machine Machine  `json:"machine,omitzero"`
 	Stills  Stills   `json:"stills"`
 	Journal Events   `json:"journal"`
 	Users   Users    `json:"users,omitzero"`

@@ -163,11 +163,12 @@ export function camera(app, [id, when]) {
     return show({ timestamp__lte: stamp(at + 60e3) }, true);
   }
   // A live view asks for the newest still again and again, the next one when the last has come.
-  let waits = false;
+  // Where there is none, it asks seldom.
+  let waits = false, next = 0;
   const beat = setInterval(() => {
-    if (!live || document.hidden || waits) return;
+    if (!live || document.hidden || waits || Date.now() < next) return;
     waits = true;
-    newest().finally(() => { waits = false; });
+    newest().finally(() => { waits = false; if (!current) next = Date.now() + 5000; });
   }, side.liveEvery);
   const refill = setInterval(() => { if (live && !document.hidden) load(true).catch(app.fail); }, 20000);
 

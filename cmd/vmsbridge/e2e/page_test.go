@@ -257,6 +257,9 @@ func TestThePage(t *testing.T) {
 	// Health: what is wrong first, with what to do.
 	b.press(`nav a[data-view='health']`)
 	b.shows(`document.querySelector("#problems li")?.textContent.includes("gone") && document.querySelectorAll("#health-cameras tr").length === 2`)
+	for _, figure := range []string{"Version", "Stills", "Events kept", "Disk", "Processors", "Memory", "Clock", "Service"} {
+		b.shows(`[...document.querySelectorAll("#figures dt")].some((dt) => dt.textContent === "` + figure + `" && dt.nextSibling.textContent)`)
+	}
 	b.looks("health")
 	require.NotEqual(t, "stolen", ask[string](b, `document.title`))
 	require.Less(t, ask[float64](b, `performance.getEntriesByType("resource").filter((r) => !r.name.includes("Image.jpeg")).reduce((n, r) => n + r.transferSize, 0)`), 250_000.0)
@@ -292,6 +295,9 @@ func TestThePage(t *testing.T) {
 	b.shows(`document.querySelectorAll("#sessions li").length === 1 && document.querySelector("#you-done").textContent.includes("signed out") && document.activeElement.id === "leave"`)
 	b.press("nav a[data-view=wall]")
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
+	b.do(chromedp.Navigate(s.local + "/#/schedule"))
+	b.shows(`document.querySelector("#schedule-of")?.options.length === 3`)
+	b.looks("schedule-of-long-names")
 
 	for line := range strings.Lines(b.console()) {
 		require.Contains(t, line, "the server responded with a status of 4",

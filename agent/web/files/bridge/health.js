@@ -2,6 +2,9 @@
 import { file, get } from "./api.js";
 import { $, bytes, clock, columns, duration, keep, make, put, stateOf, stencil } from "./dom.js";
 
+// What vouches for the time, in words.
+const vouches = { kernel: "by the machine, which is synchronised", set: "since it was set", agreed: "the service shows the same", service: "by the service", assumed: "nothing speaks against it" };
+
 export function health(app) {
   stencil("t-health");
   const rows = new Map(), figures = new Map(), problems = new Map();
@@ -12,12 +15,19 @@ export function health(app) {
     if (left) return;
     put($("well"), r.problems.length === 0 ? "Everything is well." : r.problems.length === 1 ? "One thing needs attention." : r.problems.length + " things need attention.", r.problems.length ? "bad" : "good");
     keep($("problems"), problems, r.problems, (p) => p.kind + p.text, () => make("li", {}, make("strong"), make("p")), (li, p) => { put(li.children[0], p.text); put(li.children[1], p.hint || ""); });
-    const kept = r.stills.oldest ? now - Date.parse(r.stills.oldest) : 0;
+    const kept = r.stills.oldest ? now - Date.parse(r.stills.oldest) : 0, aDay = kept > 600e3 && r.stills.bytes / kept * 86400e3;
+    const m = r.machine || {}, ticks = r.clock || {};
     const list = [["Version", r.version + " on " + r.platform], ["Running for", duration(now - Date.parse(r.started))],
       ["Stills", r.stills.stills + ", " + bytes(r.stills.bytes) + " of " + bytes(r.stills.mostBytes)],
-      kept && ["Stills go back", duration(kept)], kept > 600e3 && ["Stills a day", bytes(r.stills.bytes / kept * 86400e3)],
+      kept && ["Stills go back", duration(kept)], aDay && ["Stills a day", bytes(aDay)],
+      aDay && ["Room for stills of", duration(r.stills.mostBytes / aDay * 86400e3)],
       ["Events kept", String(r.journal.events) + ", " + bytes(r.journal.bytes)], ["Waiting for the service", r.outbox.waiting + (r.outbox.parked ? ", " + r.outbox.parked + " refused" : "")],
       r.disk.totalBytes && ["Disk", bytes(r.disk.freeBytes) + " free of " + bytes(r.disk.totalBytes)],
+      m.cardUsedPercent && ["Life of the card", "up to " + m.cardUsedPercent + " % used"],
+      m.processors && ["Processors", m.processors + ", " + m.load.toFixed(1) + " wanted"],
+      m.memoryBytes && ["Memory", m.memoryFreeBytes ? bytes(m.memoryFreeBytes) + " free of " + bytes(m.memoryBytes) : bytes(m.memoryBytes)],
+      m.temperatureCelsius && ["Temperature", m.temperatureCelsius.toFixed(0) + " °C"],
+      r.clock && ["Clock", ticks.true ? "right: " + (vouches[ticks.source] || ticks.source) : "not yet right: " + ticks.waitsFor],
       r.service && ["Service", r.service.url + ": " + (r.service.signedIn ? "signed in, tunnel " + r.service.tunnel : r.service.problem || "not signed in")],
       ...(r.homes || []).map((h) => ["Events to " + (h.name || h.kind || "elsewhere"), h.problem || "well"])].filter(Boolean);
     keep($("figures"), figures, list, (f) => f[0], () => make("div", {}, make("dt"), make("dd")), (div, [name, value]) => { put(div.children[0], name); put(div.children[1], value); });
