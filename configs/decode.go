@@ -88,7 +88,11 @@ type worded interface {
 
 func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		d.wrong(n, path, "must be a list, not %s", kindName(n))
+		hint := ""
+		if n.Kind == yaml.MappingNode {
+			hint = "; begin each item with a dash: - KEY: VALUE"
+		}
+		d.wrong(n, path, "must be a list, not %s%s", kindName(n), hint)
 		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
@@ -163,6 +167,10 @@ func (d *decoder) unknown(at place, path, name string, fields map[string]reflect
 		return
 	}
 	name = userInfo.ReplaceAllString(name, "//***@")
+	if _, ok := fieldsOf(reflect.ValueOf(Camera{}))[name]; ok && path == "" {
+		d.report(at, name, "unknown key here; a camera has it: indent it as the other keys of the camera")
+		return
+	}
 	if meant := closest(name, known); meant != "" {
 		d.bad[join(path, meant)] = true
 		d.report(at, join(path, printable(name)), "unknown key, did you mean %q?", meant)

@@ -83,14 +83,14 @@ func (d *decoder) document(content []byte) (*yaml.Node, bool) {
 	if err := loader.Load(&doc); errors.Is(err, io.EOF) {
 		return nil, true
 	} else if err != nil {
-		d.syntax(err)
+		d.syntax(err, content)
 		return nil, false
 	}
 	if err := loader.Load(&second); err == nil {
 		d.report(place{second.Line, second.Column}, "", "a second document begins here; the file must hold one")
 		return nil, false
 	} else if !errors.Is(err, io.EOF) {
-		d.syntax(err)
+		d.syntax(err, content)
 		return nil, false
 	}
 	if len(doc.Content) == 0 {
@@ -102,7 +102,7 @@ func (d *decoder) document(content []byte) (*yaml.Node, bool) {
 // syntax reports what the library says of a file that is not YAML. Its words are ours where it
 // would repeat the file's text (an unquoted password that begins with * is "an unknown anchor" to
 // it) or leave the reader alone.
-func (d *decoder) syntax(err error) {
+func (d *decoder) syntax(err error, content []byte) {
 	at, msg := place{1, 1}, "this is not YAML"
 	var le *yaml.LoadError
 	if errors.As(err, &le) {
@@ -114,8 +114,13 @@ func (d *decoder) syntax(err error) {
 			msg = "a value that begins with * or & must stand in quotes"
 		case strings.Contains(m, "mapping values are not allowed"):
 			msg = "a colon where none can be: put the value in quotes, or correct the indentation"
+		case strings.Contains(m, "cannot start any token") && tabbed(content, at.line):
+			msg = "the line is indented by a tab: indent it by spaces"
 		case strings.Contains(m, "cannot start any token"):
-			msg = "a value that begins with @, % or ` must stand in quotes, and lines are indented by spaces, not tabs"
+			msg = "a value that begins with @, % or ` must stand in quotes"
+		case strings.Contains(m, "did not find expected '-' indicator"),
+			strings.Contains(m, "did not find expected key"):
+			msg = "the indentation is wrong: what belongs together begins in the same column"
 		case strings.Contains(m, "end of stream") && strings.Contains(le.ContextMsg, "quoted"):
 			at, msg = place{le.ContextMark.Line, max(le.ContextMark.Column, 1)},
 				"a quote is opened here and never closed"
@@ -127,6 +132,14 @@ func (d *decoder) syntax(err error) {
 		}
 	}
 	d.report(at, "", "%s", msg)
+}
+
+// tabbed reports whether a tab stands among the spaces that a line begins with.
+func tabbed(content []byte, line int) bool {
+	for range line - 1 {
+		_, content, _ = bytes.Cut(content, []byte("\n"))
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(content, " "), []byte("\t"))
 }
 
 // badByte finds the first byte that is not text.

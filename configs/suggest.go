@@ -5,8 +5,11 @@ import "strings"
 // closest is the known key that word was probably meant to be, or empty.
 func closest(word string, known []string) string {
 	best, least := "", 4
-	if len(word) < 5 {
-		least = 3 // "id" is not "url"
+	switch {
+	case len(word) < 4:
+		least = 2 // "url" is not "arm"
+	case len(word) < 5:
+		least = 3
 	}
 	plain := strings.NewReplacer("-", "", "_", "", " ", "")
 	for _, k := range known {
