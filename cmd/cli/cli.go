@@ -111,7 +111,7 @@ func (p Program) Run(grammar any, args []string) int {
 	case ended: // by --help or --version
 		return code
 	case err != nil:
-		p.Say(fmt.Errorf("%w; see %s --help", err, p.Name))
+		p.Say(misused(err, p.Name))
 		return Usage
 	}
 	err = kctx.Run()
@@ -126,6 +126,19 @@ func (p Program) Run(grammar any, args []string) int {
 		return Failed
 	}
 	return 0
+}
+
+// misused says what is wrong with a command line, and where the help of the command is.
+func misused(err error, program string) error {
+	message := err.Error()
+	if name, ok := strings.CutPrefix(message, `expected "`); ok && strings.HasPrefix(name, "<") {
+		message = "missing argument: " + strings.TrimSuffix(name, `"`)
+	}
+	help := program
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context.Selected() != nil {
+		help = parse.Context.Selected().FullPath()
+	}
+	return fmt.Errorf("%s; see %s --help", message, help)
 }
 
 // askedFor gives the program and groups of commands without a command, and "help", the help that

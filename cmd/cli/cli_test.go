@@ -55,7 +55,11 @@ func TestRun(t *testing.T) {
 		"an error":         {[]string{"queue", "drop"}, Failed, "", "tool: drop it: it is held\n"},
 		"a code":           {[]string{"queue", "drop", "--how", "code"}, 3, "", ""},
 		"a wrong duration": {[]string{"show", "--since", "2 days"}, Usage, "", "such as 500ms, 10s, 2h or 7d"},
-		"a completion":     {[]string{"completion", "fish"}, 0, "complete -c tool", ""},
+		"a wrong flag": {[]string{"queue", "drop", "--hwo", "x"}, Usage, "",
+			"tool: unknown flag --hwo, did you mean \"--how\"?; see tool queue drop --help\n"},
+		"no argument": {[]string{"completion"}, Usage, "",
+			"tool: missing argument: <shell>; see tool completion --help\n"},
+		"a completion": {[]string{"completion", "fish"}, 0, "complete -c tool", ""},
 	} {
 		out, errs, code := run(tc.args...)
 		require.Equal(t, tc.code, code, name)

@@ -50,7 +50,7 @@ func (c *armCommand) Run(ctx context.Context, called *kong.Context, s streams) e
 	}
 	body, err := site{c.configFile, c.Data}.ask(ctx, http.MethodPost, "/arm", question)
 	if errors.Is(err, control.ErrNotRunning) {
-		return fmt.Errorf("%w; start it with: vmsbridge service start", err)
+		return site{c.configFile, c.Data}.down(err)
 	}
 	if err != nil {
 		return err

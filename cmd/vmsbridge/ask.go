@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -50,7 +51,7 @@ func (a ask) client() (*client.Client, error) {
 						counted(len(problems), "problem"), a.Config))
 		}
 		if err != nil {
-			return nil, noConfig(a.Config, fmt.Errorf("%w; to ask another machine say --url and --token-file", err))
+			return nil, noConfig(fmt.Errorf("%w; to ask another machine say --url and --token-file", err))
 		}
 		if o.Token == nil && len(cfg.API.Tokens) == 0 {
 			// Who may use the bridge's own door needs no token.
@@ -111,6 +112,9 @@ func hinted(doing string, err error) error {
 	if errors.Is(err, control.ErrNotRunning) {
 		return fmt.Errorf("%s: %w; start it (vmsbridge service start), or ask another with --url and --token-file",
 			doing, control.ErrNotRunning)
+	}
+	if errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP") {
+		return fmt.Errorf("%s: what listens there is neither a bridge nor a service: is the address right? (%w)", doing, err)
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) {

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/jpeg"
 	"io"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -221,6 +222,20 @@ func TestAskFailures(t *testing.T) {
 	r = do(t, "events", "--url", "http://"+ports[0], "--token-file", bad)
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.err, "is the bridge running")
+	require.Equal(t, 1, strings.Count(r.err, "\n"))
+
+	// What listens there closes the connection, as a camera's RTSP server does.
+	rude, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = rude.Close() })
+	go func() {
+		for conn, err := rude.Accept(); err == nil; conn, err = rude.Accept() {
+			_ = conn.Close()
+		}
+	}()
+	r = do(t, "events", "--url", "http://"+rude.Addr().String(), "--token-file", bad)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "is the address right?")
 	require.Equal(t, 1, strings.Count(r.err, "\n"))
 
 	r = do(t, "events", "--url", s.url, "--token-file", bad+".none")

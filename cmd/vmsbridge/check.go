@@ -42,7 +42,7 @@ func (c *checkCommand) Run(s streams) error {
 		return cli.Exit(exitConfig, fmt.Errorf("%s in %s", counted(len(problems), "problem"), c.Config))
 	}
 	if err != nil {
-		return noConfig(c.Config, err)
+		return noConfig(err)
 	}
 	enabled := 0
 	for _, cam := range cfg.Cameras {

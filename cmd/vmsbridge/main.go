@@ -62,8 +62,9 @@ type commands struct {
 
 const description = `The bridge: pulls RTSP cameras, finds motion, keeps stills, reports events.
 
-Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 3 fsck or status found something wrong,
-64 wrong command line, 78 wrong configuration, 130 aborted by a second signal.
+Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 2 replay --strict: the score is not perfect,
+3 fsck or status found something wrong, 64 wrong command line, 78 the configuration is wrong or missing,
+130 aborted by a second signal.
 
 Configuration: --config, else $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml, else your own vmsbridge.yaml in this folder.`
 
@@ -101,14 +102,14 @@ func (c configFile) load(s streams) (*configs.Config, error) {
 		return nil, cli.Exit(exitConfig, errors.New(counted(len(problems), "problem")+" in "+c.Config))
 	}
 	if err != nil {
-		return nil, noConfig(c.Config, err)
+		return nil, noConfig(err)
 	}
 	return cfg, nil
 }
 
 // noConfig is the error for a configuration that is not there or cannot be read, and says what to
 // do. Every command that needs one ends so, with exit code 78.
-func noConfig(file string, err error) error {
+func noConfig(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return cli.Exit(exitConfig, fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …",
@@ -117,11 +118,9 @@ func noConfig(file string, err error) error {
 		return cli.Exit(exitConfig,
 			fmt.Errorf("%w; there is no configuration yet: vmsbridge run in an empty folder makes one "+
 				"and says where its page is, vmsbridge discover -u USER --add writes one "+
-				"with the cameras that it finds, "+
-				"or name "+
-				"another file with --config", err))
+				"with the cameras that it finds, or name another file with --config", err))
 	}
-	return cli.Exit(exitConfig, fmt.Errorf("read %s: %w; name another file with --config", file, err))
+	return cli.Exit(exitConfig, fmt.Errorf("%w; name another file with --config", err))
 }
 
 func counted(n int, what string) string {

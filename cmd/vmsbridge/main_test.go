@@ -183,7 +183,7 @@ func TestHelpVersionAndGroups(t *testing.T) {
 func TestWithoutAConfiguration(t *testing.T) {
 	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
 	for _, args := range [][]string{{"run"}, {"check"}, {"events"}, {"image", "--camera", "a", "-o", "x.jpg"},
-		{"status"},
+		{"status"}, {"arm"}, {"disarm"}, {"service", "reload"},
 		{"queue", "list"}, {"fsck"}, {"probe", "--camera", "a"}, {"replay", "--camera", "a", "x.mp4"}, {"login"},
 		{"support-bundle", "-o", bundle}} {
 		r := do(t, append(args, "--config", filepath.Join(t.TempDir(), "vmsbridge.yaml"))...)

@@ -54,7 +54,7 @@ const firstWait = 20 * time.Second
 func (c *packageCommand) page(s streams) error {
 	cfg, err := configs.Load(defaultConfig)
 	if err != nil {
-		return noConfig(defaultConfig, err)
+		return noConfig(err)
 	}
 	addr, err := net.ResolveTCPAddr("tcp", cfg.API.Listen)
 	if err != nil {

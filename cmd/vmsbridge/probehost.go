@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/setup"
@@ -30,7 +31,9 @@ func (c *probeCommand) find(ctx context.Context, cfg camera.Config, s streams) (
 		err = fmt.Errorf("no path has answered in time: give it longer with --timeout 60s, or name the whole rtsp:// " +
 			"address")
 	case none.Why == setup.Unreachable:
-		err = fmt.Errorf("%w; is the port right? HOST:PORT names another one", err)
+		if _, ok := errors.AsType[*net.DNSError](err); !ok {
+			err = fmt.Errorf("%s; is the port right? HOST:PORT names another one", strings.TrimSuffix(err.Error(), "."))
+		}
 	case none.Why == setup.SignIn && cfg.Username == "":
 		err = errors.New("it asks who you are: say so with --user NAME")
 	case none.Why == setup.NoPath:

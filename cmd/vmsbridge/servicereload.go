@@ -24,7 +24,7 @@ type serviceReload struct {
 func (c *serviceReload) Run(ctx context.Context, s streams) error {
 	body, err := site{c.configFile, c.Data}.ask(ctx, http.MethodPost, "/reload", nil)
 	if errors.Is(err, control.ErrNotRunning) {
-		return fmt.Errorf("%w; start it with: vmsbridge service start", err)
+		return site{c.configFile, c.Data}.down(err)
 	}
 	if err != nil {
 		return err

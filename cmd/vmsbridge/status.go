@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func (c *statusCommand) Run(ctx context.Context, s streams) error {
 		return fmt.Errorf("print the status: %w", err)
 	}
 	if _, missing := os.Stat(c.Config); !r.Running && c.Data == "" && missing != nil {
-		return noConfig(c.Config, missing)
+		return noConfig(missing)
 	}
 	if len(r.Problems) > 0 {
 		return cli.Exit(exitWrong, nil)
@@ -70,6 +71,14 @@ func (b site) data() string {
 		return configs.Default().Bridge.Data
 	}
 	return configs.DataFolder(b.Config, content)
+}
+
+// down says what to do about a bridge that does not run: where it has no configuration, that.
+func (b site) down(err error) error {
+	if _, missing := os.Stat(b.Config); b.named == "" && missing != nil {
+		return noConfig(missing)
+	}
+	return fmt.Errorf("%w; start it with: vmsbridge service start", err)
 }
 
 // errNotAllowed is that the control socket of a running bridge is closed to the caller.
@@ -101,6 +110,9 @@ func (b site) ask(ctx context.Context, method, path string, question []byte) ([]
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return nil, errSilent
+	}
+	if call, ok := errors.AsType[*url.Error](err); ok {
+		err = call.Err // the address of the control socket helps nobody
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)

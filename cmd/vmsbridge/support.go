@@ -55,7 +55,7 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 	_, err = fmt.Fprintf(s.out, "%s\nIt holds no picture, no password and no token. Look into it before you send it: "+
 		"tar -xzf FILE\n", path)
 	if _, missing := os.Stat(b.Config); err == nil && !report.Running && missing != nil && b.named == "" {
-		return noConfig(b.Config, missing)
+		return noConfig(missing)
 	}
 	return err
 }

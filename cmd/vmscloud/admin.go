@@ -102,6 +102,13 @@ func adminDo(ids *store.Store, reg *registry.Registry, req adminRequest) (a admi
 	return a, err
 }
 
+// missing is a sentence for a person about what is not there. It is an identity.ErrNotFound.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+func (missing) Is(target error) bool { return target == identity.ErrNotFound }
+
 // asker has a request done.
 type asker func(adminRequest) (adminAnswer, error)
 
@@ -192,7 +199,7 @@ func askRunning(c *http.Client, req adminRequest) (a adminAnswer, err error) {
 	case err != nil:
 		return a, fmt.Errorf("ask the running vmscloud: %w", err)
 	case a.NotFound:
-		return a, fmt.Errorf("%s: %w", a.Error, identity.ErrNotFound)
+		return a, missing(a.Error)
 	case a.Error != "":
 		return a, errors.New(a.Error)
 	}

@@ -68,7 +68,9 @@ func (c fsckCmd) Run() error {
 func (c fsckCmd) look(progress *cli.Progress) (v fsckVerdict, err error) {
 	v.Data = c.Data
 	identity := filepath.Join(c.Data, identityFile)
-	if err := database.Exists(identity); err != nil {
+	if err := database.Exists(identity); errors.Is(err, fs.ErrNotExist) {
+		return v, cli.Exit(cli.Config, fmt.Errorf("%s holds no account; --data names another folder", c.Data))
+	} else if err != nil {
 		return v, fmt.Errorf("%w; --data names another folder", err)
 	}
 	log := slog.New(slog.DiscardHandler)

@@ -83,7 +83,7 @@ The bridge's YAML needs, with an id of your choice and service.token beside it:
 	if token == "" {
 		fmt.Printf("Sign in as %s with the password that you gave.\n", c.Email)
 	} else {
-		fmt.Printf(setPassword, c.Email, passwordHours, token, c.flags())
+		fmt.Printf(setPassword, c.Email, passwordHours, token, c.flags(), cloud)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ const setPassword = `%[1]s has no password yet. While vmscloud runs, and within 
   http://127.0.0.1:8470/#/password?token=%[3]s
 or by
   curl http://127.0.0.1:8470/g/aaa/reset_password -d token=%[3]s --data-urlencode password=YOUR-PASSWORD
-For another such token: vmscloud user link %[4]s %[1]s
+For another such token: %[5]s user link %[4]s %[1]s
 `
 
 // passwordHours is how long the token is good.

@@ -91,7 +91,7 @@ func (c runCmd) serveNode(ctx context.Context) error {
 	}
 	public, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
+		return listenError(err)
 	}
 	private, err := net.Listen("tcp", c.NodeAddress)
 	if err != nil {

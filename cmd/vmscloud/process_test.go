@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/server/openapitest"
@@ -451,6 +452,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"token, init failed":  {[]string{"token", "create", "--data", empty, "--kind", "user"}, "vmscloud init"},
 		"run without init":    {[]string{"run", "--data", data}, "vmscloud init"},
 		"token without init":  {[]string{"token", "create", "--data", data, "--kind", "user"}, "vmscloud init"},
+		"fsck without init":   {[]string{"fsck", "--data", data}, "holds no account"},
 		"init without a name": {[]string{"init", "--data", data}, "--account"},
 		"no such command":     {[]string{"begin"}, "begin"},
 	} {
@@ -458,6 +460,12 @@ func TestCommandsRefuse(t *testing.T) {
 		require.NotZero(t, code, name)
 		require.Contains(t, errs, c.words, name)
 		require.NotContains(t, errs, "goroutine", name)
+		if strings.Contains(name, "without init") {
+			require.Equal(t, cli.Config, code, name)
+		}
+	}
+	for _, c := range [][]string{{"run"}, {"token", "create"}} {
+		require.NotContains(t, must(t, append([]string{"help"}, c...)...), "%%")
 	}
 	must(t, "init", "--data", data, "--account", "demo")
 	text := must(t, "token", "create", "--data", data, "--kind", "user")
@@ -475,6 +483,9 @@ func TestCommandsRefuse(t *testing.T) {
 			"negative"},
 		"cert without key": {[]string{"run", "--data", data, "--tls-cert", os.Args[0]}, "belong together"},
 		"bad address":      {[]string{"run", "--data", data, "--listen", "nowhere:x"}, "--listen"},
+		"no port":          {[]string{"run", "--data", data, "--listen", "80"}, "write --listen HOST:PORT"},
+		"unknown user": {[]string{"user", "link", "--data", data, "nobody"},
+			"vmscloud: there is no user \"nobody\": list them with: vmscloud user list\n"},
 		"bad public url": {[]string{"run", "--data", data, "--listen", "127.0.0.1:0", "--public-url", "vms.example"},
 			"public address"},
 	} {
@@ -483,6 +494,8 @@ func TestCommandsRefuse(t *testing.T) {
 		require.Contains(t, errs, c.words, name)
 	}
 	p := startProcess(t, data, "--listen", "127.0.0.1:0")
+	_, errs, _ = vmscloud(t, "user", "unlock", "--data", data, "nobody")
+	require.Equal(t, "vmscloud: there is no user \"nobody\": list them with: vmscloud user list\n", errs)
 	_, errs, code = vmscloud(t, "run", "--data", data, "--listen", "127.0.0.1:0")
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "in use")

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -93,13 +94,21 @@ func (c *runCmd) check() (err error) {
 }
 
 // listen is the port, which a node keeps.
+// listenError says what to do about an address that cannot be listened on.
+func listenError(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
+	}
+	return fmt.Errorf("listen: %w (write --listen HOST:PORT with an address of this machine)", err)
+}
+
 func (c runCmd) listen() (net.Listener, error) {
 	if c.node != nil {
 		return keptListener{c.node.public}, nil
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
+		return nil, listenError(err)
 	}
 	return l, nil
 }

@@ -51,7 +51,7 @@ func (c userLinkCmd) Run() error {
 			words = "%[3]s\n"
 		}
 		return c.said(secretOut(), object{"address": c.Email, "token": a.Secret, "hours": passwordHours}, words,
-			c.Email, passwordHours, a.Secret, c.flags())
+			c.Email, passwordHours, a.Secret, c.flags(), called())
 	})
 }
 
@@ -136,6 +136,9 @@ func stateOf(u model.User) string {
 func changeUser(ids *store.Store, verb, email, what string) (a adminAnswer, err error) {
 	err = ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
+		if errors.Is(err, identity.ErrNotFound) {
+			return missing(fmt.Sprintf("there is no user %q: list them with: vmscloud user list", email))
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", email, err)
 		}
@@ -167,8 +170,7 @@ func changeUser(ids *store.Store, verb, email, what string) (a adminAnswer, err 
 				u.SetDevices(nil)
 				u.Inner.MarkKey = nil
 			} else if !u.ForgetDevice(what) {
-				return fmt.Errorf("%s has no trusted device %q: list them with: vmscloud user devices: %w", email, what,
-					identity.ErrNotFound)
+				return missing(fmt.Sprintf("%s has no trusted device %q: list them with: vmscloud user devices", email, what))
 			}
 		case "consents":
 			a.Consents, err = consentsOf(tx, u)
