@@ -114,7 +114,8 @@ func hinted(doing string, err error) error {
 			doing, control.ErrNotRunning)
 	}
 	if errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP") {
-		return fmt.Errorf("%s: what listens there is neither a bridge nor a service: is the address right? (%w)", doing, err)
+		return fmt.Errorf("%s: what listens there is neither a bridge nor a service: is the address right? (%w)",
+			doing, err)
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) {

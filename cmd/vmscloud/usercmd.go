@@ -170,7 +170,8 @@ func changeUser(ids *store.Store, verb, email, what string) (a adminAnswer, err 
 				u.SetDevices(nil)
 				u.Inner.MarkKey = nil
 			} else if !u.ForgetDevice(what) {
-				return missing(fmt.Sprintf("%s has no trusted device %q: list them with: vmscloud user devices", email, what))
+				return missing(fmt.Sprintf("%s has no trusted device %q: list them with: vmscloud user devices", email,
+					what))
 			}
 		case "consents":
 			a.Consents, err = consentsOf(tx, u)
