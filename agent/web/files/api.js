@@ -71,7 +71,7 @@ let ticket;
 export async function authenticate(user, password) {
   if (!user || !password) throw new Refused("Give both a user name and a password.");
   const answer = await json("g/aaa/authenticate", { username: user, password });
-  if (!answer.ok) throw new Refused((answer.status === 401 ? "The user name or the password is not right: " : "") + await words(answer));
+  if (!answer.ok) throw new Refused(answer.status === 401 ? "The user name or the password is not right." : await words(answer));
   return entered(answer);
 }
 

@@ -6,13 +6,13 @@ import * as side from "./side.js";
 const shownTypes = ["vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1", "vms.tamperDetectionEvent.v1", "vms.objectLineCrossEvent.v1",
   "vms.objectIntrusionEvent.v1", "vms.loiterDetectionEvent.v1", "vms.objectRemovalEvent.v1"];
 const include = ["data.vms.objectDetection.v1", ...includePlaces, "data.vms.displayOverlay.boundingBox.v1"];
-const maxSpan = 14 * 86400, minSpan = 60;
+const maxSpan = 14 * 86400, minSpan = 60, mostPages = 10; // of 500 events
 
 export function camera(app, [id, when]) {
   stencil("t-camera");
   const line = $("timeline"), canvas = $("bars"), img = $("still");
   let at = when ? Date.parse(when) : serverNow(), span = 3600, live = !when, current, asking, events = [], media = { results: [], gaps: [] };
-  let middle = at, loaded = [0, 0], timer, following = false;
+  let middle = at, loaded = [0, 0], timer, following = false, loading, whole = false, missing = 0; // what is being loaded, and whether all of it was; before when events are left out
 
   // One that is not among those that are listed first is asked for.
   let sought = app.more && !app.cameras.has(id), left = false;
@@ -59,7 +59,7 @@ export function camera(app, [id, when]) {
     if (current) { download.href = imageBefore(id, +t); download.download = id + "_" + t.toISOString().replaceAll(":", "-") + ".jpg"; } else download.removeAttribute("href");
     $("live").setAttribute("aria-pressed", String(live));
     const gap = media.gaps.find((g) => Date.parse(g.startTimestamp) <= at && (!g.endTimestamp || at <= Date.parse(g.endTimestamp)));
-    put($("gap"), gap ? "No pictures from " + new Date(gap.startTimestamp).toLocaleString() + (gap.endTimestamp ? " to " + new Date(gap.endTimestamp).toLocaleString() : " on") + ": " + gap.reason : "");
+    put($("gap"), gap ? "No pictures from " + new Date(gap.startTimestamp).toLocaleString() + (gap.endTimestamp ? " to " + new Date(gap.endTimestamp).toLocaleString() : " on") + ": " + gap.reason : middle - span * 500 < missing ? "There is more motion before " + new Date(missing).toLocaleString() + " than is shown: choose a shorter span." : "");
     line.setAttribute("aria-valuemin", 0);
     line.setAttribute("aria-valuemax", span);
     line.setAttribute("aria-valuenow", Math.round(Math.min(Math.max((at - middle) / 1000 + span / 2, 0), span)));
@@ -104,19 +104,32 @@ export function camera(app, [id, when]) {
   // address makes the page's address that of the moment, so that a link to it can be sent.
   function address() { history.replaceState(null, "", "#/camera/" + encodeURIComponent(id) + "/" + new Date(at).toISOString()); }
 
-  // load brings what the timeline shows, with as much again on both sides.
-  async function load(force) {
+  // load brings what the timeline shows, with as much again on both sides; or what is new of it. The newest events come first.
+  async function load(news) {
     const from = middle - span * 1000, to = middle + span * 1000;
-    if (!force && from >= loaded[0] && to <= loaded[1]) return;
-    const mine = loaded = [from - span * 500, to + span * 500];
-    const [page, stills] = await Promise.all([
-      get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), startTimestamp__gte: stamp(mine[0] - 3600e3), startTimestamp__lte: stamp(mine[1]), pageSize: 500, include: include.join(",") }),
-      get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], serverNow() + 1000)) }).catch((e) => { if (e.status === 404 || e.status === 503) return { results: [], gaps: [] }; throw e; }),
-    ]);
-    if (left || mine !== loaded) return;
-    events = page.results.sort((a, b) => a.startTimestamp < b.startTimestamp ? -1 : 1);
-    media = stills;
-    say();
+    if (!news && from >= loaded[0] && to <= loaded[1]) return;
+    const mine = loaded = [from - span * 500, to + span * 500], since = mine[0] - 3600e3, known = new Map(news ? events.map((e) => [e.id, e]) : []);
+    let query = { actor: "camera:" + id, type__in: shownTypes.join(","), startTimestamp__gte: stamp(since), startTimestamp__lte: stamp(mine[1]), pageSize: 500, include: include.join(",") };
+    const stills = get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], serverNow() + 1000)) })
+      .catch((e) => { if (e.status === 404 || e.status === 503) return { results: [], gaps: [] }; throw e; });
+    loading = mine;
+    whole &&= news;
+    try {
+      for (let pages = 1; query; pages++) {
+        const [page, kept] = await Promise.all([get("api/v3.0/events", query), stills]);
+        if (left || mine !== loaded) return;
+        for (const e of page.results) known.set(e.id, e);
+        events = [...known.values()].filter((e) => !e.endTimestamp || Date.parse(e.endTimestamp) >= since).sort((a, b) => a.startTimestamp < b.startTimestamp ? -1 : 1);
+        media = kept;
+        query = !news && page.nextPageToken && pages < mostPages && { pageToken: page.nextPageToken };
+        if (!news && !query) missing = page.nextPageToken ? Date.parse(page.results.at(-1).startTimestamp) : 0;
+        say();
+      }
+      whole = true;
+    } catch (e) {
+      if (!news && mine === loaded) loaded = [0, 0];
+      throw e;
+    } finally { if (loading === mine) loading = undefined; }
   }
 
   function go(t, query) {
@@ -170,7 +183,7 @@ export function camera(app, [id, when]) {
     waits = true;
     newest().finally(() => { waits = false; if (!current) next = Date.now() + 5000; });
   }, side.liveEvery);
-  const refill = setInterval(() => { if (live && !document.hidden) load(true).catch(app.fail); }, 20000);
+  const refill = setInterval(() => { if (live && !loading && !document.hidden) load(whole).catch(app.fail); }, 20000);
 
   let drag;
   line.onpointerdown = (p) => { drag = { x: p.clientX, at, moved: false }; line.setPointerCapture(p.pointerId); };
@@ -201,7 +214,7 @@ export function camera(app, [id, when]) {
   sized.observe(line);
 
   head();
-  load(true).catch(app.fail);
+  load().catch(app.fail);
   if (live) setLive(true); else show({ timestamp__lte: stamp(at) }, true);
   return {
     stays: true, cameras: head,

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
@@ -235,6 +236,29 @@ func TestThePage(t *testing.T) {
 	link := ask[string](b, `location.href`)
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
 	b.shows(`document.querySelector("#still-time")?.dateTime === "` + before + `"`)
+
+	// A busy day: more than a page of events hides none of the timeline.
+	program, err := client.New(client.Options{BaseURL: s.local, Token: client.Token(lanToken)})
+	require.NoError(t, err)
+	defer program.Close()
+	now := time.Now()
+	motion := func(start, end time.Time) {
+		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(end), Span: true,
+			AccountID: s.account, ActorID: "gate", ActorAccountID: s.account, ActorType: vms.ActorCamera,
+			CreatorID: "app"}
+		ev.SetData(vms.CreatorDetails("app", vms.CreatorInfo{ID: "app", Vendor: "somebody"}))
+		require.NoError(t, program.Report(t.Context(), ev))
+	}
+	motion(now.Add(-13*time.Hour), now.Add(-11*time.Hour))
+	for i := range 500 {
+		motion(now.Add(time.Duration(-i-60)*time.Minute), now.Add(time.Duration(-i-60)*time.Minute+time.Second))
+	}
+	b.press(`nav a[data-view='wall']`)
+	b.press(`[data-id='gate'] a`)
+	b.shows(`document.querySelector("#live")?.getAttribute("aria-pressed") === "true"`)
+	ask[bool](b, `(document.querySelector("#zoom").value = "86400", document.querySelector("#zoom").dispatchEvent(new Event("change")), document.querySelector("#timeline").focus(), true)`)
+	b.do(chromedp.KeyEvent(kb.Home))
+	b.shows(`document.querySelector("#still-what").textContent === "Motion" && document.querySelector("#live").getAttribute("aria-pressed") === "false"`)
 
 	// A phone whose clock is hours behind sees what is there now all the same.
 	ask[bool](b, `(window.truly = Date.now, Date.now = () => truly() - 3 * 3600e3, true)`)
