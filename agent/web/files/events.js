@@ -1,10 +1,11 @@
 // Events as cards with a picture, newest first. New ones are put on top; nothing that is there is made anew.
 import { get, imageBefore, mostActors, now, stamp } from "./api.js";
+import * as side from "./side.js";
 import { $, best, clock, includePlaces, knownKinds, lasted, make, placesOf, put, sites, stencil, what } from "./dom.js";
 
 const include = ["data.vms.objectDetection.v1", ...includePlaces, "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
 
-const pageSize = 48, fields = ["site", "of", "kind", "day", "from", "to"];
+const pageSize = 48, mostWays = 500, fields = ["site", "of", "kind", "day", "from", "to"];
 
 export function events(app, [, query]) {
   stencil("t-events");
@@ -40,7 +41,9 @@ export function events(app, [, query]) {
   function card(e) {
     const name = make("strong"), length = make("span", { className: "dim" }), more = make("span", { className: "more" });
     const picture = make("span", { className: "picture" }), link = make("a", {}, picture, make("span", { className: "caption" }, name, length, more));
-    const made = { e, li: make("li", { className: "tile" }, link), name, length, more, picture, link };
+    const way = make("span"), resend = make("button", { type: "button", text: "Send again" });
+    const made = { e, li: make("li", { className: "tile" }, link, make("p", { className: "way", hidden: true }, way, resend)), name, length, more, picture, link, way, resend };
+    resend.onclick = () => { resend.disabled = true; side.again(made.e.id).then(look).catch(app.fail).finally(() => { resend.disabled = false; }); };
     made.li.dataset.id = e.id;
     return made;
   }
@@ -71,6 +74,18 @@ export function events(app, [, query]) {
       Object.assign(made.box.style, { left: 100 * (l + box[0] * iw) + "%", top: 100 * (u + box[1] * ih) + "%", width: 100 * (box[2] - box[0]) * iw + "%", height: 100 * (box[3] - box[1]) * ih + "%" });
     };
     for (const name of regionsOf(e)) if (![...$("region").options].some((o) => o.value === name)) $("region").append(new Option(name, name));
+  }
+
+  // look says of the cards how far their events are on their way to the service.
+  async function look() {
+    const ids = [...cards.keys()].slice(-mostWays), ways = await side.ways(app, ids);
+    for (const id of ids) {
+      const made = cards.get(id), way = ways[id];
+      if (!made || !way && made.way.parentElement.hidden) continue;
+      made.way.parentElement.hidden = !way;
+      made.resend.hidden = way?.state !== "refused";
+      put(made.way, !way ? "" : { waiting: "waits for the service", accepted: "the service has it", refused: "refused by the service: " + way.reason }[way.state], way?.state === "refused" ? "bad" : "dim");
+    }
   }
 
   function place(e, top) {
@@ -106,6 +121,7 @@ export function events(app, [, query]) {
     const size = feeds.reduce((sum, part) => sum + part.size, 0);
     put($("count"), size === 0 ? "No events here." : size + (size === 1 ? " event" : " events"));
     for (const e of next) place(e, false);
+    if (side.ways) look().catch(app.fail);
   }
 
   $("filters").onsubmit = (s) => s.preventDefault();
@@ -120,5 +136,6 @@ export function events(app, [, query]) {
   $("more").onclick = () => { busy ||= list(true).catch(app.fail).finally(() => { busy = undefined; }); };
   cameras();
   list(false).catch(app.fail);
-  return { event: (e) => { if (fits(e)) place(e, true); }, cameras: () => {}, stop: () => { turn++; } };
+  const beat = side.ways && setInterval(() => { if (!document.hidden) look().catch(app.fail); }, 10000);
+  return { event: (e) => { if (fits(e)) place(e, true); }, cameras: () => {}, stop: () => { turn++; clearInterval(beat); } };
 }

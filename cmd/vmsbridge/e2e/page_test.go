@@ -242,12 +242,15 @@ func TestThePage(t *testing.T) {
 	require.NoError(t, err)
 	defer program.Close()
 	now := time.Now()
-	motion := func(start, end time.Time) {
+	moved := func(start, end time.Time) vms.Event {
 		ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(end), Span: true,
 			AccountID: s.account, ActorID: "gate", ActorAccountID: s.account, ActorType: vms.ActorCamera,
 			CreatorID: "app"}
 		ev.SetData(vms.CreatorDetails("app", vms.CreatorInfo{ID: "app", Vendor: "somebody"}))
-		require.NoError(t, program.Report(t.Context(), ev))
+		return ev
+	}
+	motion := func(start, end time.Time) {
+		require.NoError(t, program.Report(t.Context(), moved(start, end)))
 	}
 	motion(now.Add(-13*time.Hour), now.Add(-11*time.Hour))
 	for i := range 500 {
@@ -319,6 +322,24 @@ func TestThePage(t *testing.T) {
 	b.shows(`document.querySelectorAll("#sessions li").length === 1 && document.querySelector("#you-done").textContent.includes("signed out") && document.activeElement.id === "leave"`)
 	b.press("nav a[data-view=wall]")
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
+
+	// Events say how far they are on their way to the service; one that it refused, as it has another
+	// of somebody else, is sent again.
+	refused := now.Add(-30 * time.Minute)
+	others := command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", "user", "--account",
+		s.account, "--scope", "report", "--quiet")
+	other, err := client.New(client.Options{BaseURL: s.service, Token: client.Token(others)})
+	require.NoError(t, err)
+	defer other.Close()
+	require.NoError(t, other.Report(t.Context(), moved(refused, refused.Add(time.Second))))
+	motion(refused, refused.Add(2*time.Second))
+	b.press("nav a[data-view=events]")
+	b.shows(`[...document.querySelectorAll("#events .way")].some((p) => !p.hidden && p.textContent.includes("the service has it"))`)
+	card := `[data-id='` + moved(refused, refused).NaturalID() + `'] .way`
+	b.shows(`(window.way = document.querySelector("` + card + `")) && way.textContent.startsWith("refused by the service: ") && !way.lastChild.hidden`)
+	b.looks("events-refused")
+	b.press(card + " button")
+	s.bridge.line("a refused event was let wait again by the page", time.Minute)
 	b.do(chromedp.Navigate(s.local + "/#/schedule"))
 	b.shows(`document.querySelector("#schedule-of")?.options.length === 3`)
 	b.looks("schedule-of-long-names")

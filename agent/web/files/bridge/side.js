@@ -1,5 +1,5 @@
 // What is the bridge's alone: its views, and where it has from what all views share.
-import { follow, get, imageAt } from "./api.js";
+import { follow, get, imageAt, send } from "./api.js";
 import { armed, arming } from "./arm.js";
 import { clock } from "./dom.js";
 import { health } from "./health.js";
@@ -21,6 +21,10 @@ export const newest = (c, wide) => imageAt(c.id, c.lastPreview, wide && 480);
 export { arming };
 export const facts = (c) => [c.disarmed && armed(c), c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
   c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"];
+
+// ways are how far events are on their way to the service, by id, for administrators; again sends one that was refused once more.
+export const ways = (app, ids) => app.maySetUp ? send("POST", "web/events:way", { ids }) : Promise.resolve({});
+export const again = (id) => send("POST", "web/events:retry", { ids: [id] });
 
 // begin fills the page's state and says what the page is called.
 export async function begin(app) {
