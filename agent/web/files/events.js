@@ -84,7 +84,7 @@ export function events(app, [, query]) {
       if (!made || !way && made.way.parentElement.hidden) continue;
       made.way.parentElement.hidden = !way;
       made.resend.hidden = way?.state !== "refused";
-      put(made.way, !way ? "" : { waiting: "waits for the service", accepted: "the service has it", refused: "refused by the service: " + way.reason }[way.state], way?.state === "refused" ? "bad" : "dim");
+      put(made.way, !way ? "" : { waiting: "waits for the service", accepted: "the service has it", refused: way.reason || "refused by the service" }[way.state], way?.state === "refused" ? "bad" : "dim");
     }
   }
 

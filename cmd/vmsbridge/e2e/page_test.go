@@ -336,7 +336,7 @@ func TestThePage(t *testing.T) {
 	b.press("nav a[data-view=events]")
 	b.shows(`[...document.querySelectorAll("#events .way")].some((p) => !p.hidden && p.textContent.includes("the service has it"))`)
 	card := `[data-id='` + moved(refused, refused).NaturalID() + `'] .way`
-	b.shows(`(window.way = document.querySelector("` + card + `")) && way.textContent.startsWith("refused by the service: ") && !way.lastChild.hidden`)
+	b.shows(`(window.way = document.querySelector("` + card + `")) && way.textContent.startsWith("refused by the service (409") && !way.lastChild.hidden`)
 	b.looks("events-refused")
 	b.press(card + " button")
 	s.bridge.line("a refused event was let wait again by the page", time.Minute)
