@@ -39,7 +39,7 @@ func (a *Agent) Status() health.Report {
 	r.Machine = health.MachineOf(cfg.Bridge.Data)
 	now := a.clock.State()
 	r.Clock, r.ClockProblem, r.ClockBeside = health.ClockReport(now), a.clock.Problem(), health.ClockBeside(now)
-	r.Homes = a.outbound.Status()
+	r.Sinks = a.outbound.Status()
 	r.Judge()
 	return r
 }

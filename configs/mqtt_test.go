@@ -13,16 +13,16 @@ import (
 )
 
 // The example's groups that are comments are good ones too, with the defaults that they show.
-func TestExampleOfHomes(t *testing.T) {
+func TestExampleOfSinks(t *testing.T) {
 	example, err := os.ReadFile("vmsbridge.example.yaml")
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
-	_, homes, ok := strings.Cut(string(example), "# mqtt:\n")
+	_, sinks, ok := strings.Cut(string(example), "# mqtt:\n")
 	require.True(t, ok)
-	homes, _, _ = strings.Cut("# mqtt:\n"+homes, "\nlog:")
+	sinks, _, _ = strings.Cut("# mqtt:\n"+sinks, "\nlog:")
 	var lines []string
-	for line := range strings.Lines(homes) {
+	for line := range strings.Lines(sinks) {
 		if line = strings.TrimPrefix(line, "# "); regexp.MustCompile(`^(  |mqtt:|webhooks:|file:)`).MatchString(line) &&
 			!strings.Contains(line, "ca_file") {
 			lines = append(lines, line)

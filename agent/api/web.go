@@ -40,7 +40,7 @@ func (a *API) webStatus(w http.ResponseWriter, _ *http.Request, p identity.Princ
 				r.Problems[i].Text = problem.Public
 			}
 		}
-		r.Config, r.Service, r.Homes, r.Disk.Path = health.Config{}, nil, nil, ""
+		r.Config, r.Service, r.Sinks, r.Disk.Path = health.Config{}, nil, nil, ""
 	}
 	answer(w, struct {
 		health.Report

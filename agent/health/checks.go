@@ -68,7 +68,7 @@ var checks = []struct {
 		}
 		return r.Service.TunnelProblem
 	})},
-	{Home, "another home of events does not take them: vmsbridge status says which", "", homesFail},
+	{Sink, "another sink of events does not take them: vmsbridge status says which", "", sinksFail},
 }
 
 // Kinds are those of a running bridge, the worst first.

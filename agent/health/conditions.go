@@ -284,8 +284,8 @@ func formats(c codec.Capabilities) []format {
 	return []format{{"H.264", c.H264}, {"H.265", c.H265}, {"JPEG", c.JPEG}}
 }
 
-func homesFail(r *Report) (list []finding) {
-	for _, h := range r.Homes {
+func sinksFail(r *Report) (list []finding) {
+	for _, h := range r.Sinks {
 		if !h.Up && h.Problem != "" {
 			list = append(list,
 				finding{text: fmt.Sprintf("%s; %s waiting (%s)", h.Problem,

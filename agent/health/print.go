@@ -173,8 +173,8 @@ func (c Camera) arming() string {
 	return text
 }
 
-// homes is a line for each other home of events.
-func (p *page) homes(list []delivery.SinkStatus) {
+// sinks is a line for each sink of events beside the service.
+func (p *page) sinks(list []delivery.SinkStatus) {
 	for _, h := range list {
 		state := "not tried yet"
 		switch {
@@ -219,7 +219,7 @@ func (p *page) rest(r *Report) {
 	if r.Certificate != "" {
 		p.line("api       the bridge's own certificate, SHA-256 %s", r.Certificate)
 	}
-	p.homes(r.Homes)
+	p.sinks(r.Sinks)
 	p.line("journal   %d events, %s", r.Journal.Events, size(r.Journal.Bytes))
 	line := fmt.Sprintf("%d, %s of %s", r.Stills.Stills, size(r.Stills.Bytes), size(r.Stills.Most))
 	if !r.Stills.Oldest.IsZero() {

@@ -30,7 +30,7 @@ const (
 	Restart       Kind = "restart"       // a part of the last edit waits for a restart
 	Parked        Kind = "parked"        // the service refused events for good
 	Tunnel        Kind = "tunnel"        // does not stand
-	Home          Kind = "home"          // another home for events (MQTT, a webhook) does not take them
+	Sink          Kind = "sink"          // another sink of events (MQTT, a webhook) does not take them
 )
 
 // Problem is one thing that is wrong.
@@ -78,7 +78,7 @@ type Report struct {
 	DecodersKnown   bool                  `json:"-"`
 	DecodersProblem string                `json:"-"`
 	DecoderDeaths   codec.Deaths          `json:"decoderDeaths,omitzero"`
-	Homes           []delivery.SinkStatus `json:"homes,omitempty"`
+	Sinks           []delivery.SinkStatus `json:"sinks,omitempty"`
 	Clock           any                   `json:"clock,omitempty"`
 	// ClockProblem is why the clock is not believed; "" if it is.
 	ClockProblem string `json:"-"`

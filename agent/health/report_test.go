@@ -105,7 +105,7 @@ func TestTheTableOfChecks(t *testing.T) {
 		ClockProblem: "secret-here", ClockBeside: "secret-here",
 		Decoders: codec.Capabilities{H264: bad, H265: bad, JPEG: bad}, DecodersKnown: true,
 		DecodersProblem: "secret-here", DecoderDeaths: codec.Deaths{Count: 9},
-		Homes: []delivery.SinkStatus{{Name: "secret-here", Problem: "the broker is secret-here"}}}
+		Sinks: []delivery.SinkStatus{{Name: "secret-here", Problem: "the broker is secret-here"}}}
 	r.Judge()
 	for _, c := range checks {
 		if c.kind == NotRunning || c.kind == Service { // the other side of what is set here
@@ -116,7 +116,7 @@ func TestTheTableOfChecks(t *testing.T) {
 	}
 	for i, p := range r.Problems {
 		require.NotEmpty(t, p.Text)
-		if p.Kind != SignIn && p.Kind != Tunnel && p.Kind != Home { // their texts say it
+		if p.Kind != SignIn && p.Kind != Tunnel && p.Kind != Sink { // their texts say it
 			require.NotEmpty(t, p.Hint, p.Text)
 		}
 		if i > 0 {

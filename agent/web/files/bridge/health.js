@@ -29,7 +29,7 @@ export function health(app) {
       m.temperatureCelsius && ["Temperature", m.temperatureCelsius.toFixed(0) + " °C"],
       r.clock && ["Clock", ticks.true ? "right: " + (vouches[ticks.source] || ticks.source) : "not yet right: " + ticks.waitsFor],
       r.service && ["Service", r.service.url + ": " + (r.service.signedIn ? "signed in, tunnel " + r.service.tunnel : r.service.problem || "not signed in")],
-      ...(r.homes || []).map((h) => ["Events to " + (h.name || h.kind || "elsewhere"), h.problem || "well"])].filter(Boolean);
+      ...(r.sinks || []).map((h) => ["Events to " + (h.name || h.kind || "elsewhere"), h.problem || "well"])].filter(Boolean);
     keep($("figures"), figures, list, (f) => f[0], () => make("div", {}, make("dt"), make("dd")), (div, [name, value]) => { put(div.children[0], name); put(div.children[1], value); });
     keep($("health-cameras"), rows, r.cameras, (c) => c.id, () => make("tr", {}, ...Array.from({ length: 6 }, () => make("td"))), (tr, c) => {
       put(tr.children[0], c.name || c.id);

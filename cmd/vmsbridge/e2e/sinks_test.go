@@ -28,7 +28,7 @@ import (
 	"vmsbridge/uplink/webhook"
 )
 
-const homesSecret = "0123456789abcdef-of-the-hook"
+const sinksSecret = "0123456789abcdef-of-the-hook"
 
 // order notes events in the order in which they first came.
 type order struct {
@@ -82,11 +82,11 @@ type reporting struct {
 func (p *reporting) put(ctx context.Context, kind string, at time.Time, ongoing bool) bool {
 	ev := vms.Event{Type: kind, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)), Span: true,
 		AccountID: p.l.account, ActorID: p.camera,
-		ActorAccountID: p.l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.homes"}
+		ActorAccountID: p.l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.sinks"}
 	if ongoing {
 		ev.EndTimestamp = nil
 	}
-	ev.SetData(vms.CreatorDetails("e2e.homes", vms.CreatorInfo{ID: "e2e.homes", Vendor: "e2e"}))
+	ev.SetData(vms.CreatorDetails("e2e.sinks", vms.CreatorInfo{ID: "e2e.sinks", Vendor: "e2e"}))
 	body, _ := json.Marshal(ev)
 	code, _, _ := p.l.ask(ctx, http.MethodPost, "/api/v3.0/events", body)
 	if code == http.StatusCreated {
@@ -114,10 +114,10 @@ func linesOf(t *testing.T, paths ...string) *order {
 	return o
 }
 
-// TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook
+// TestOtherSinksOfEvents kills the bridge again and again while its broker is dead, and a webhook
 // is not. The hook and a file, which is rotated, get every event that the bridge has taken, soon;
 // so does the broker, when it is back, in order; and the states that lie there are the present.
-func TestOtherHomesOfEvents(t *testing.T) {
+func TestOtherSinksOfEvents(t *testing.T) {
 	t.Parallel()
 	mosquitto, err := exec.LookPath("mosquitto")
 	if err != nil {
@@ -133,7 +133,7 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") +
 		cameraYAML("b", fmt.Sprintf("rtsp://127.0.0.1:%d/b", dead), "", "tcp", "", "")
 	s := newSite(t, cameras, fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d'}", port),
-		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, homesSecret),
+		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, sinksSecret),
 		"file: {path: lines.jsonl}")
 	lines := filepath.Join(s.dir, "lines.jsonl")
 	conf := s.write("mosquitto.conf",
@@ -216,7 +216,7 @@ func TestOtherHomesOfEvents(t *testing.T) {
 		b, _ := written.has(two.taken)
 		return a && b
 	})
-	require.Contains(t, strings.Join(s.health().Problems, "\n"), "another home of events")
+	require.Contains(t, strings.Join(s.health().Problems, "\n"), "another sink of events")
 	require.Contains(t, s.metrics(), `vmsbridge_home_up{home="webhook/hook"} 1`)
 	require.Contains(t, s.metrics(), `vmsbridge_home_up{home="mqtt/127.0.0.1"} 0`)
 	said, _, _ := try(t, "vmsbridge", "status", "--config", s.yaml)
@@ -267,12 +267,12 @@ func TestOtherHomesOfEvents(t *testing.T) {
 }
 
 // startHook starts a webhook's receiver until the end of the test. took is told of each event that
-// is signed with homesSecret, with the path that it was posted to; what else comes is refused.
+// is signed with sinksSecret, with the path that it was posted to; what else comes is refused.
 func startHook(t *testing.T, took func(path string, ev vms.Event)) *httptest.Server {
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var ev vms.Event
-		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
+		if err != nil || webhook.Verify(sinksSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(),
 			time.Minute) != nil || json.Unmarshal(body, &ev) != nil {
 			w.WriteHeader(http.StatusForbidden)
 			return
@@ -298,7 +298,7 @@ func TestWebhooksCarryPictures(t *testing.T) {
 	var hooks []string
 	for _, image := range []string{"none", "link", "inline"} {
 		hooks = append(hooks, fmt.Sprintf("{id: %s, url: '%s/%[1]s', secret: %[3]s, types: [motion], image: %[1]s}",
-			image, receiver.URL, homesSecret))
+			image, receiver.URL, sinksSecret))
 	}
 	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", ""),
 		"webhooks: ["+strings.Join(hooks, ", ")+"]")
