@@ -40,7 +40,7 @@ type Options struct {
 	pipeline func(configs.Camera, pipeline.Deps) (*pipeline.Pipeline, error)
 	// Load reads the configuration anew for Reload. Nil: it cannot be.
 	Load func() (*configs.Config, error)
-	// Bundle packs what whoever helps needs, for the page. Nil: the page has none.
+	// Bundle packs the support bundle for the page. Nil: the page has none.
 	Bundle func(ctx context.Context, to io.Writer) error
 	// Level is the log's, which a new configuration may change. Nil: it stays.
 	Level *slog.LevelVar

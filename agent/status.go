@@ -16,7 +16,7 @@ import (
 	"vmsbridge/storage/stills"
 )
 
-// Status is everything that the bridge knows of itself now, what is wrong first. Safe for
+// Status is the bridge's state, problems first. Safe for
 // concurrent use while it runs. It walks the index of stills, so it is for people and monitors, not
 // for pictures.
 func (a *Agent) Status() health.Report {

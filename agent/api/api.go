@@ -31,7 +31,7 @@ type API struct {
 	cert   certificate
 	http   *http.Server
 	tls    *tls.Config    // nil: plain
-	v3     *server.Server // what is below /api/
+	v3     *server.Server // the addresses below /api/
 	socket net.Listener   // of the control socket
 	local  *http.Server
 

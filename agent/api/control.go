@@ -19,7 +19,7 @@ func (a *API) listenLocal() error {
 	return nil
 }
 
-// localMux answers what is asked there.
+// localMux answers the requests of that socket.
 func (a *API) localMux() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.opts.Status()) })

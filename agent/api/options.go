@@ -40,7 +40,7 @@ type Options struct {
 	// returns an error; what tell gets of each picture is sent as JSON. A *setup.Refusal comes
 	// before the first.
 	Try func(ctx context.Context, camera string, m configs.CameraMotion, tell func(look any) error) error
-	// Bundle packs what whoever helps needs. Nil: there is none.
+	// Bundle packs the support bundle. Nil: there is none.
 	Bundle func(ctx context.Context, to io.Writer) error
 	// Queue is the handler of what waits for the service, below QueuePath.
 	Queue     http.Handler

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	changesEvery = time.Second // between two looks for what is new, and at the credential
+	changesEvery = time.Second // between two checks for changes and of the credential
 	// For a browser that does not read. HTTP/2 ends a stream at its deadline also where nothing is
 	// written, so this is more than the time between two signs.
 	changesWait = 45 * time.Second

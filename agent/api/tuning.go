@@ -11,11 +11,11 @@ import (
 	"vmsbridge/uplink/identity"
 )
 
-// tuningBody bounds what is drawn into a picture, in bytes: 160 outlines of 64 corners.
+// tuningBody bounds a drawing in bytes: 160 outlines of 64 corners.
 const tuningBody = 512 << 10
 
-// drawing is what is looked for in a camera's pictures, as the page draws it. Corners are fractions
-// of the picture, as in the configuration.
+// drawing is a camera's masks, regions, lines and areas, as the page draws them. Corners are
+// fractions of the picture, as in the configuration.
 type drawing struct {
 	Version     string            `json:"version"`
 	Sensitivity float64           `json:"sensitivity"`

@@ -75,7 +75,7 @@ func (o *Options) signIn(ids *store.Store) (http.Handler, error) {
 		return nil, err
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
-	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the
+	// A bridge sends no codes. A user who needs one is turned away here rather than let in by the
 	// password alone.
 	sessions := session.New(session.Options{Store: ids, Hasher: hasher, Log: o.Log})
 	door, err := web.New(web.Options{Store: ids, Sessions: sessions, Devices: devices{o},
@@ -161,7 +161,7 @@ func (o *Options) settle(ids *store.Store) error {
 // entries are kept, so that neither people nor whoever tries passwords on the LAN fills its disk.
 const keepTrail = 20_000
 
-// tidy removes what is over from the users' file.
+// tidy removes expired records from the users' file.
 func (p *users) tidy(log *slog.Logger) {
 	if p.ids == nil {
 		return
@@ -171,7 +171,7 @@ func (p *users) tidy(log *slog.Logger) {
 	}
 }
 
-// tidy removes what is over, and all entries of the trail but the newest.
+// tidy removes expired records, and all entries of the trail but the newest.
 func tidy(ids *store.Store, keep uint64) error {
 	return errors.Join(ids.Prune(), oauth.Prune(ids), ids.Update(func(tx *store.Tx) error {
 		newest, err := tx.AuditTrail("", 0, 1)
@@ -182,7 +182,7 @@ func tidy(ids *store.Store, keep uint64) error {
 	}))
 }
 
-// report is what is wrong with it.
+// report is the state of the users' file.
 func (p *users) report() (u health.Users) {
 	switch {
 	case p == nil:
@@ -229,7 +229,7 @@ func (p *users) Close() error {
 	return p.ids.Close()
 }
 
-// authenticators lets in whoever one of them lets in.
+// authenticators accepts a caller that one of them accepts.
 type authenticators []interface {
 	Authenticate(token string) (identity.Principal, error)
 }

@@ -57,7 +57,7 @@ type Archive struct {
 // Close flushes the stills before the journal closes: an event may name them.
 func (s *Archive) Close() error { return errors.Join(s.Ring.Close(), s.Journal.Close()) }
 
-// Write writes what the pipelines hand in until ctx is done, and then what is left, for a bounded
+// Write writes what the pipelines hand in until ctx is done, and then the rest, for a bounded
 // time.
 func (s *Archive) Write(ctx context.Context) error {
 	var writers sync.WaitGroup

@@ -25,7 +25,7 @@ type Destination interface {
 	TouchAll(last map[string]time.Time) error
 }
 
-// Clock gives the true times of what is written, and the era that they are of if they are not true
+// Clock gives the true times of records, and the era that they are of if they are not true
 // yet. agent/clock is one.
 type Clock interface {
 	Stamp() (at func(time.Time) time.Time, era uint32)
@@ -38,7 +38,7 @@ const (
 	// doubtEvery is how often it is asked whether events can be stored, while none comes that would
 	// show it.
 	doubtEvery = 3 * time.Second
-	// eventDrain bounds the writing of what is left when the agent stops, which is to take five
+	// eventDrain bounds the writing of waiting events when the agent stops, which is to take five
 	// seconds at most in all.
 	eventDrain = 1500 * time.Millisecond
 	// touchEvery is how far the last activity of a span may lie behind on the disk, and so how much
@@ -192,7 +192,7 @@ func (o *EventWriter) Failing() error {
 // called once Run runs.
 func (o *EventWriter) Flush() { _ = o.flush() }
 
-// Run writes until ctx is done, and then what is left, as long as the journal takes it.
+// Run writes until ctx is done, and then the rest, as long as the journal takes it.
 func (o *EventWriter) Run(ctx context.Context) error {
 	// The notes have a goroutine of their own: they must not wait for an event that a slow disk
 	// takes.
@@ -235,7 +235,7 @@ func (o *EventWriter) settleDoubt() {
 	}
 }
 
-// drain writes what is left, for a bounded time.
+// drain writes the waiting events, for a bounded time.
 func (o *EventWriter) drain() {
 	deadline := time.Now().Add(eventDrain)
 	for o.flush() != nil && time.Now().Before(deadline) {

@@ -7,7 +7,7 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// span is what is kept of an ongoing event, so that its id is known under whichever time it is
+// span keeps an ongoing event's data, so that its id is known under whichever time it is
 // stored.
 type span struct {
 	actor, kind string

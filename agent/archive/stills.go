@@ -51,7 +51,7 @@ const (
 	// waitingBytes and waitingRecords bound what waits for a disk: some ten seconds of eight
 	// cameras in motion.
 	waitingBytes, waitingRecords = 32 << 20, 4096
-	// stillDrain bounds the writing of what is left when the agent stops.
+	// stillDrain bounds the writing of waiting stills when the agent stops.
 	stillDrain = 1500 * time.Millisecond
 	// stillAgain is how long a disk that refused a still is left alone.
 	stillAgain = 500 * time.Millisecond
@@ -119,7 +119,7 @@ func (s *StillWriter) signal() {
 	}
 }
 
-// Run writes until ctx is done, and then what is left, for a bounded time.
+// Run writes until ctx is done, and then the rest, for a bounded time.
 func (s *StillWriter) Run(ctx context.Context) error {
 	for {
 		s.write(ctx)

@@ -85,7 +85,7 @@ type Arming struct {
 	wake chan struct{} // buffered 1: something else than time has changed
 	turn chan struct{} // buffered 1: who has put something in looks, or switches
 
-	// Of whoever has the turn.
+	// Guarded by the turn.
 	switched  map[string]byHand
 	schedules map[string]configs.Schedule // by camera, of
 	parsed    *configs.Config
@@ -142,7 +142,7 @@ func (a *Arming) Look() {
 	a.look()
 }
 
-// look is for whoever has the turn.
+// look is called by the holder of the turn.
 func (a *Arming) look() {
 	now, known := a.o.Now()
 	cfg := a.o.Config()

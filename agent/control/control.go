@@ -1,8 +1,7 @@
-// Package control is the door through which whoever may read the bridge's data folder, root and the
-// bridge's own user, asks the running bridge how it is and what it has not reported yet, or to read
-// its configuration anew: HTTP over a unix socket in that folder. The kernel asks for the write
-// permission on the socket file (unix(7)), which only its owner and root have, so nobody types a
-// token.
+// Package control is the socket through which the owner of the bridge's data folder, and root, ask
+// the running bridge how it is and what it has not reported yet, or have it read its configuration
+// anew: HTTP over a unix socket in that folder. The kernel asks for the write permission on the
+// socket file (unix(7)), which only its owner and root have, so nobody types a token.
 //
 //	l, err := control.Listen(cfg.Bridge.Data)        // the bridge
 //	res, err := control.Client(data).Get(control.URL + "/status") // vmsbridge status

@@ -43,7 +43,7 @@ func (d *Decoders) Look(ctx context.Context, pool *codec.Pool, log *slog.Logger)
 	return nil
 }
 
-// Report fills in what is known.
+// Report fills in the decoders that were found.
 func (d *Decoders) Report(r *Report) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

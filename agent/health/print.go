@@ -12,7 +12,7 @@ import (
 	"vmsbridge/uplink/delivery"
 )
 
-// Print writes the report as a page of text, what is wrong first.
+// Print writes the report as a page of text, problems first.
 func (r *Report) Print(w io.Writer) error {
 	p := &page{now: r.Time}
 	p.problems(r)

@@ -60,7 +60,7 @@ type known struct {
 	Journal string `json:"journal"`           // the journal's name
 	Service string `json:"service,omitempty"` // the service's; "": it has never told one
 	Sure    uint64 `json:"sure,omitempty"`    // the service keeps a mark of this place
-	// From and Upto are the places of what is to be reported again; Upto 0: nothing.
+	// From and Upto are the places of the events to report again; Upto 0: none.
 	From uint64 `json:"from,omitempty"`
 	Upto uint64 `json:"upto,omitempty"`
 }
@@ -82,7 +82,7 @@ func (b *book) mark() (*vms.Mark, error) {
 	return &vms.Mark{Journal: b.known.Journal, Sure: b.known.Sure, Low: low}, nil
 }
 
-// load reads what is kept, and gives a journal that has none its name.
+// load reads the kept state, and names a journal that has no name.
 func (b *book) load() error {
 	b.mu.Lock()
 	loaded := b.loaded
@@ -153,7 +153,7 @@ func (b *book) compare(said vms.Book) (lost bool, err error) {
 	return lost, nil
 }
 
-// wanted is what is to be reported again; ok is false for nothing.
+// wanted returns the range to report again; ok is false for none.
 func (b *book) wanted() (w journal.Again, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

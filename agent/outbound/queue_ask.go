@@ -69,7 +69,7 @@ func (q asked) change(ctx context.Context, path string, w Which) ([]string, erro
 	return o.Done, nil
 }
 
-// mostAnswered bounds what is read of an answer.
+// mostAnswered bounds an answer's size.
 const mostAnswered = 256 << 20
 
 func (q asked) do(ctx context.Context, method, path string, body []byte, id string, into any) error {

@@ -71,7 +71,7 @@ func unwritable(text string) bool {
 	return strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text)
 }
 
-// checkName refuses what is no name for people.
+// checkName refuses an unreadable name.
 func checkName(name string) error {
 	switch {
 	case unwritable(name):
@@ -84,8 +84,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkStream refuses what is no address of a stream. The address is not repeated: it may hold a
-// password.
+// checkStream refuses an address that is not one of a stream. The address is not repeated: it may
+// hold a password.
 func checkStream(address string) error {
 	u, err := url.Parse(address)
 	switch {

@@ -54,8 +54,8 @@ type Found struct {
 
 // Progress hears what Find does. Either may be nil.
 type Progress struct {
-	Say func(line string) // what is known now
-	Now func(path string) // what is tried now
+	Say func(line string) // reports a result
+	Now func(path string) // reports the path under trial
 }
 
 func (p Progress) say(format string, args ...any) {

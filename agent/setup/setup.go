@@ -104,7 +104,7 @@ func (s *Setup) AddTried(ctx context.Context, trial, name string) (string, error
 	return s.Add(ctx, k.draft)
 }
 
-// Change is what is to be another one of a camera.
+// Change is a change of a camera. Fields with their zero values stay as they are.
 type Change struct {
 	Name    string // "": stays
 	Enabled *bool  // nil: stays
@@ -240,7 +240,7 @@ func (s *Setup) read() ([]byte, *configs.Config, error) {
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// inWords makes a Refusal of what is wrong with the file.
+// inWords makes a Refusal of the file's problems.
 func inWords(err error) error {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal

@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Worker is what is kept running. Run blocks until ctx is done; returning before is a failure.
+// Worker is a component that is kept running. Run blocks until ctx is done; returning
+// before is a failure.
 type Worker interface {
 	Run(ctx context.Context) error
 }

@@ -20,7 +20,7 @@ const Wrong = 3
 type Fsck struct {
 	Path     string         `json:"path"`
 	Clean    bool           `json:"clean"` // now: after the repair, if there was one
-	Holds    map[string]int `json:"holds"` // what is in it, by its name
+	Holds    map[string]int `json:"holds"` // counts of its records, by name
 	Bytes    int64          `json:"bytes"`
 	Problems []string       `json:"problems"` // as found
 	Repaired []string       `json:"repaired"` // what was done
@@ -126,7 +126,7 @@ func Verdict(w io.Writer, program string, repaired bool, stores ...*Fsck) (clean
 	return clean
 }
 
-// shownProblems bounds what is printed of one store; --json has all.
+// shownProblems bounds the problems printed of one store; --json has all.
 const shownProblems = 20
 
 // Print prints a store under its name, with those of what it holds.

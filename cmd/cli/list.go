@@ -39,7 +39,7 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Terminal reports whether what is written there, or read from there, is a terminal.
+// Terminal reports whether a stream is a terminal.
 func Terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -93,7 +93,7 @@ func (p *Progress) End() {
 	p.shown = time.Time{}
 }
 
-// Writer counts what is written and shows it: verb, then the megabytes.
+// Writer counts the bytes written and shows them: verb, then the megabytes.
 func (p *Progress) Writer(w io.Writer, verb string) io.Writer {
 	return &counting{w: w, p: p, verb: verb}
 }

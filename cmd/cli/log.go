@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	logLines = 1024        // that wait for whoever takes the log
+	logLines = 1024        // that wait for the reader of the log
 	logEnd   = time.Second // how long a program that ends waits for the last of them
 )
 
@@ -79,7 +79,7 @@ func (l *Lines) Close() error {
 }
 
 // NewLog is the log of a program that runs for long: text, or JSON where format is "json", from
-// level on. Who writes to it never waits for whoever takes the lines from w. The caller closes
+// level on. Writing to it never waits for the reader of w. The caller closes
 // lines.
 func NewLog(w io.Writer, format string, level slog.Leveler) (log *slog.Logger, lines *Lines) {
 	made := func(w io.Writer) *slog.Logger {

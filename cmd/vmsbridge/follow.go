@@ -62,7 +62,7 @@ func (c *eventsCommand) follow(ctx context.Context, cl *client.Client, q vms.Que
 	}
 }
 
-// poll asks once and prints what is new.
+// poll asks once and prints new events.
 func (f *followed) poll(ctx context.Context, cl *client.Client, q vms.Query, p *printer) error {
 	if len(q.Actors) == 0 {
 		actors, err := everyCamera(ctx, cl)

@@ -43,7 +43,7 @@ func password(s streams, user, file string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// hideInput stops a terminal from showing what is typed; what is not a terminal stays as it is.
+// hideInput stops a terminal from showing what is typed; other streams stay as they are.
 func hideInput(fd int) (restore func()) {
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {

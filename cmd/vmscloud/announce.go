@@ -18,7 +18,7 @@ import (
 //	2026-11-21T07:10:00.000+00:00  Gate  vms.motionDetectionEvent.v1  ongoing  http://…/recordedImage.jpeg?…
 //	2026-11-21T07:10:00.000+00:00  Gate  vms.motionDetectionEvent.v1  4.2s     http://…/recordedImage.jpeg?…
 //
-// Whoever reads the lines may be slow, stuck or gone: events do not wait for it, and lines that
+// The reader of the lines may be slow, stuck or gone: events do not wait for it, and lines that
 // find no room are dropped.
 type announcer struct {
 	registry *registry.Registry

@@ -126,7 +126,7 @@ func backupParts(ids *store.Store, reg *registry.Registry, events *journal.Journ
 		{name: identityFile, begin: ids.File().Begin}}
 }
 
-// inPostgres says how to back up what is not in files.
+// inPostgres says how to back up a database.
 const inPostgres = "the running vmscloud keeps everything in PostgreSQL: back that up, with pg_dump or pg_basebackup"
 
 // backupAdmin answers POST /backup on the admin socket. What breaks off lacks its end, which who

@@ -215,7 +215,7 @@ func (h *hooks) Cease(id string) {
 	}
 }
 
-// Close stops all, with a moment for what is under way.
+// Close stops all, with a moment for requests under way.
 func (h *hooks) Close() {
 	h.mu.Lock()
 	h.closed = true

@@ -152,7 +152,7 @@ func prefixes(flag string, list []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// tidy removes what is over from the identity file, once an hour.
+// tidy removes expired records from the identity file, once an hour.
 func tidy(ctx context.Context, ids *store.Store, log *slog.Logger) error {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()

@@ -25,7 +25,7 @@ func openMarks(book *ledger) (marks, error) {
 	return marks{book, string(name)}, err
 }
 
-// mark is what is kept of a bridge.
+// mark is the record of a bridge.
 type mark struct {
 	Journal string `json:"journal"`
 	Low     uint64 `json:"low"`

@@ -116,7 +116,7 @@ const noteFile, notePart, noteBucket = "moved.json", "move", "note"
 
 var noteKey = []byte("1")
 
-// note is what is noted at a place, empty if nothing is.
+// note reads the record of a move at a place, empty if there is none.
 func (f storeFlag) note(db *postgres.DB) (m moved, err error) {
 	var text []byte
 	if db != nil {
@@ -216,7 +216,7 @@ func (m *move) mayBegin() error {
 	return err
 }
 
-// copy copies what is not copied yet, and compares.
+// copy copies the rest, and compares.
 func (m *move) copy(target *moved) error {
 	for _, part := range parts {
 		if err := copyRecords(m.from.stores[part], m.to.stores[part]); err != nil {

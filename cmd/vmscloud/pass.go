@@ -56,7 +56,7 @@ type leader struct {
 	gone  bool
 }
 
-// follow passes on to another leader from now on. What is under way at the one before is cut off.
+// follow passes on to another leader from now on. Requests under way at the one before are cut off.
 func (ls *leaders) follow(l postgres.Leader, log *slog.Logger) {
 	var said note
 	err := json.Unmarshal(l.Note, &said)
@@ -198,7 +198,7 @@ func (n *node) passOn(w http.ResponseWriter, r *http.Request) {
 	n.passTo(strings.Join([]string{r.RemoteAddr, local, scheme}, " ")).ServeHTTP(&streamed{ResponseWriter: w}, r)
 }
 
-// passing is a request that is passed on. The context of what is sent has it.
+// passing is a request that is passed on. The context of the outgoing request has it.
 type passing struct {
 	answer  http.ResponseWriter
 	request *http.Request // as it came

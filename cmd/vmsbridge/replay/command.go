@@ -17,7 +17,7 @@ import (
 	"vmsbridge/configs"
 )
 
-// Command is what is asked for, as kong reads it.
+// Command is the command line, as kong reads it.
 type Command struct {
 	Files  []string `arg:"" name:"file" help:"A clip that ffmpeg reads."`
 	Config string   `short:"c" help:"Configuration with the camera. Default with --camera: $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml." placeholder:"FILE"`

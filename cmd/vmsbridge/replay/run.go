@@ -41,7 +41,7 @@ type Recording struct {
 // Note prints something that the user should know.
 func (r *Recording) Note(text string) { r.show.note(text) }
 
-// run replays the file and prints what is found as it is found. After an interruption, or a file
+// run replays the file and prints each span as it is found. After an interruption, or a file
 // that ends early, what was found so far is complete all the same.
 func (r *Recording) run(ctx context.Context) (err error) {
 	r.begin = time.Now()
@@ -149,7 +149,7 @@ func (r *Recording) crossings() (list []string) {
 	return list
 }
 
-// finish ends the spans that are open, and shows what is known at the end.
+// finish ends the open spans and prints the summary.
 func (r *Recording) finish(ctx context.Context, f *footage.Footage) error {
 	if err := r.found(r.Watch.Close()); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// show prints what is found: tables, or JSON lines, and on a terminal how far it is.
+// show prints spans as tables or JSON lines, and progress on a terminal.
 type show struct {
 	program       Program
 	json, several bool
@@ -106,7 +106,7 @@ func movedText(ev Event) string {
 	return "-"
 }
 
-// header says what is replayed, and heads the table.
+// header prints the file's name and the table's heading.
 func (p *show) header(r *Recording, info footage.Info) {
 	if p.json {
 		return

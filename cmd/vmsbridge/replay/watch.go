@@ -155,7 +155,7 @@ func (w *Watch) Silhouette(dst []byte, width, height int) {
 	w.detector.ActivityMask(dst, width, height)
 }
 
-// Close ends what is open, as a camera that is lost does, and returns it.
+// Close ends the open spans, as a lost camera does, and returns them.
 func (w *Watch) Close() []Event {
 	w.ended = w.ended[:0]
 	w.take(w.detector.Gap())

@@ -80,7 +80,7 @@ type Watch struct {
 	held    map[Device]held     // the spans that the service itself began, and that go on
 }
 
-// bridge is what is known of one. The zero value was never heard of.
+// bridge is the state of one bridge. The zero value was never heard of.
 type bridge struct {
 	tunnels int
 	until   time.Time // when it counts as away, if nothing is heard of it; it does not count while it has a tunnel
@@ -281,7 +281,7 @@ func (w *Watch) note() {
 	}
 }
 
-// forget drops what is known of a bridge that was deleted.
+// forget drops the state of a deleted bridge.
 func (w *Watch) forget(d Device) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -289,7 +289,7 @@ func (w *Watch) forget(d Device) {
 	delete(w.held, d)
 }
 
-// step does what is due, of all bridges or of those that were heard of since the last step. With
+// step writes what is due, of all bridges or of those heard of since the last step. With
 // thousands of bridges somebody is heard of all the time.
 func (w *Watch) step(ctx context.Context, all bool) {
 	type job struct {

@@ -73,7 +73,7 @@ func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Re
 	return true, r.register(b, known, r.now().UTC(), p, reg)
 }
 
-// register takes in what a bridge says of itself; b is what is known of it. writeMu is held.
+// register stores a bridge's registration; b is its record so far. writeMu is held.
 func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Principal, reg vms.Registration) error {
 	next := Bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
 		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created}

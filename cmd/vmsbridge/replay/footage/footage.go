@@ -53,7 +53,7 @@ type Picture struct {
 	Damaged error
 }
 
-// Info is what is known of a source before its pictures are read.
+// Info describes a source before its pictures are read.
 type Info struct {
 	Pictures int           // 0 if unknown
 	Length   time.Duration // 0 if unknown

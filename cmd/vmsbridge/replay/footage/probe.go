@@ -135,7 +135,7 @@ func lastWords(said, path string) string {
 	return text
 }
 
-// fraction reads "30000/1001"; 0 for what is no rate.
+// fraction reads "30000/1001"; 0 for anything else.
 func fraction(s string) float64 {
 	a, b, ok := strings.Cut(s, "/")
 	num, err1 := strconv.ParseFloat(a, 64)
