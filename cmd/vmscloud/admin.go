@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
@@ -109,6 +110,9 @@ func (m missing) Error() string { return string(m) }
 
 func (missing) Is(target error) bool { return target == identity.ErrNotFound }
 
+// begunWithin is how long a command waits for a service that has the files and answers nothing.
+const begunWithin = 5 * time.Second
+
 // asker has a request done.
 type asker func(adminRequest) (adminAnswer, error)
 
@@ -123,6 +127,14 @@ func (f storeFlag) admin(do func(ask asker) error) (err error) {
 		return do(func(req adminRequest) (adminAnswer, error) { return askRunning(c, req) })
 	}
 	s, err := openIdentity(f)
+	// A service that begins or ends has the files and no socket.
+	for end := time.Now().Add(begunWithin); errors.Is(err, database.ErrLocked) && time.Now().Before(end); {
+		if c := dialAdmin(filepath.Join(f.Data, adminSocket)); c != nil {
+			defer c.CloseIdleConnections()
+			return do(func(req adminRequest) (adminAnswer, error) { return askRunning(c, req) })
+		}
+		s, err = openIdentity(f) // which waits a second for the files
+	}
 	if err != nil {
 		return err
 	}

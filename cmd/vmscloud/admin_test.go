@@ -6,8 +6,11 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/store"
 )
 
 // TestACommandThatIsNotDoneFails: a command that reaches no node that leads, or another version,
@@ -37,4 +40,19 @@ func TestACommandThatIsNotDoneFails(t *testing.T) {
 		c.CloseIdleConnections()
 		s.Close()
 	}
+}
+
+// A command in the second in which the service begins or ends, and has its files without answering,
+// waits for it.
+func TestACommandWaitsForAServiceThatBegins(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	must(t, "init", "--data", data, "--account", "demo")
+	held, err := store.Open(filepath.Join(data, identityFile), store.Options{})
+	require.NoError(t, err)
+	released := make(chan error, 1)
+	// Longer than an open of the files waits.
+	time.AfterFunc(2*time.Second, func() { released <- held.Close() })
+	require.Contains(t, must(t, "user", "list", "--data", data), "admin@localhost")
+	require.NoError(t, <-released)
 }

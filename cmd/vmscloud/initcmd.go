@@ -209,10 +209,19 @@ func openIdentity(at storeFlag) (*state, error) {
 func openUsers(dir string, o store.Options) (*store.Store, error) {
 	ids, err := store.Open(filepath.Join(dir, identityFile), o)
 	if errors.Is(err, database.ErrLocked) {
-		return nil, fmt.Errorf("%s is in use by another vmscloud; stop it first", dir)
+		return nil, inUseError(dir)
 	}
 	return ids, err
 }
+
+// inUseError is the data folder that another process has. It is a database.ErrLocked.
+type inUseError string
+
+func (e inUseError) Error() string {
+	return string(e) + " is in use by another vmscloud; stop it first"
+}
+
+func (inUseError) Is(target error) bool { return target == database.ErrLocked }
 
 func (f storeFlag) noAccount() error {
 	return cli.Exit(cli.Config, fmt.Errorf("%s holds no account yet; make one with: vmscloud init %s "+
