@@ -28,6 +28,7 @@ const (
 	// checkpointBytes is after how many bytes of new pages, which cannot be used again until then,
 	// or of records, a checkpoint is due.
 	checkpointBytes = 3 << 20
+	attachPause     = time.Minute
 )
 
 // mapBytes is address space, not memory: 16 GiB, or 512 MiB where addresses have 32 bits. bbolt
@@ -50,10 +51,6 @@ func (f *File) attach() error {
 	r, err := createRedo(f.path + LogSuffix)
 	if err != nil {
 		return err
-	}
-	if err := f.beginSnapshot(); err != nil {
-		r.close()
-		return errors.Join(err, guard.Remove(r.path))
 	}
 	err = guard.Run(func() error {
 		tx, err := f.db.Begin(true)
@@ -80,6 +77,18 @@ func (f *File) attach() error {
 	_ = r.wipe() // redeem does it otherwise
 	r.close()
 	return errors.Join(err, guard.Remove(r.path))
+}
+
+// attachAgain begins a log where there is none, if it is not long since that was tried. commitMu
+// and dbMu are held, or nobody else has f.db yet.
+func (f *File) attachAgain() {
+	if f.redo != nil || f.namesUnsure || time.Now().Before(f.attachNext) {
+		return
+	}
+	f.attachNext = time.Now().Add(attachPause)
+	if err := f.attach(); err != nil {
+		f.log.Warn("the journal is kept without a log beside it, which is slower", "error", err)
+	}
 }
 
 // follow takes r for the log of the open file.
@@ -188,8 +197,7 @@ func (f *File) checkpoint() error {
 func (f *File) beginCheckpoint() (p point, err error) {
 	err = guard.Run(func() error {
 		err := f.db.Update(func(tx *bolt.Tx) error {
-			format := guard.Bucket(tx, schema.Format)
-			return errors.Join(f.takeActivity(tx), format.Put(schema.KeySegments, f.segmentsKey()))
+			return errors.Join(f.takeActivity(tx), f.nameSegments(tx))
 		})
 		if err != nil {
 			return err
@@ -249,8 +257,17 @@ func (f *File) pointBeside(copying bool) {
 	defer func() { begun() }()
 	f.dbMu.RLock()
 	defer f.dbMu.RUnlock()
-	if f.db == nil || f.redo == nil || !f.due(1) && (!copying || f.snapshot == nil) ||
-		f.doubtful.Load() != nil || !f.pointMu.TryLock() {
+	if f.db == nil || f.doubtful.Load() != nil {
+		return
+	}
+	if f.redo == nil {
+		if copying {
+			f.writeAlone()
+		}
+		f.attachAgain()
+		return
+	}
+	if !f.due(1) && (!copying || f.snapshot == nil) || !f.pointMu.TryLock() {
 		return
 	}
 	defer f.pointMu.Unlock()

@@ -76,7 +76,7 @@ func (f *File) commit(batch []*change) {
 func (f *File) commitOnce(batch []*change) error {
 	var t *schema.Tx
 	var rows []byte
-	err := f.update(func(tx *bolt.Tx) error {
+	err := f.update(func(tx *bolt.Tx) ([]byte, error) {
 		t = schema.New(tx, map[schema.Key]struct{}{})
 		for _, c := range batch {
 			c.err = nil
@@ -84,22 +84,19 @@ func (f *File) commitOnce(batch []*change) error {
 			if r, ok := errors.AsType[refusal](err); ok {
 				c.err = r.error
 			} else if err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := t.AddEvents(t.Stored); err != nil {
-			return err
+			return nil, err
 		}
 		waiting, parked := f.Tally()
 		if err := t.NoteQueues(waiting+t.Waiting, parked+t.Parked); err != nil {
-			return err
+			return nil, err
 		}
-		rows = nil
-		if f.redo != nil || f.move.watched() { // dbMu is held
-			rows = t.Written()
-		}
-		return nil
-	}, func() []byte { return rows })
+		rows = t.Written()
+		return rows, nil
+	})
 	if err == nil {
 		f.move.note(rows)
 		err = f.settleNames()

@@ -30,7 +30,7 @@ func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: guard.AsideName(f.path, now)}
 	next := f.path + guard.RecoveringSuffix
 	var err error
-	if d.Account, err = renew(f.path, next, now); err != nil {
+	if d.Account, _, err = renew(f.path, next, now); err != nil {
 		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
 	}
 	if err := guard.Rename(f.path, d.Aside); err != nil {

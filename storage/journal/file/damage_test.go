@@ -466,6 +466,20 @@ func TestParkedEntriesAreLost(t *testing.T) {
 	require.LessOrEqual(t, j.Damage().Requeued, len(f.events)-first, "what was accepted before is not reported again")
 }
 
+// TestParkedUnderAWrongKey: a bit of the key of a parked entry, which has no checksum.
+func TestParkedUnderAWrongKey(t *testing.T) {
+	path := sample.Path(t)
+	f := fill(t, path, false)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := sample.ValueOf(t, b, schema.Parked)
+	require.NoError(t, os.WriteFile(path, flip(at-2)(t, b), 0o600))
+	j := openChecked(t, path, journal.Options{})
+	require.NotNil(t, j.Damage())
+	_, _, parked := f.survey(t, j)
+	require.Equal(t, len(f.parked), parked)
+}
+
 func TestDamageWhileOpen(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)

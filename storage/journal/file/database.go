@@ -2,6 +2,7 @@ package file
 
 import (
 	"math"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -42,7 +43,7 @@ func (f *File) openDB(lazy bool) error {
 	if err == nil {
 		err = f.load(f.db, lazy)
 	}
-	if err == nil && r != nil {
+	if err == nil {
 		err = f.beginSnapshot()
 	}
 	if err == nil && r != nil {
@@ -52,10 +53,9 @@ func (f *File) openDB(lazy bool) error {
 		f.leave(err)
 		return err
 	}
-	if r == nil {
-		if err := f.attach(); err != nil {
-			f.log.Warn("the journal is kept without a log beside it, which is slower", "error", err)
-		}
+	f.attachNext = time.Time{}
+	if f.attachAgain(); f.redo == nil && guard.Run(func() error { return f.db.Update(f.nameSegments) }) == nil {
+		f.writeAlone()
 	}
 	return nil
 }

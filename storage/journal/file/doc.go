@@ -7,8 +7,8 @@
 //
 // A check changes nothing: it reads the pages, the checksums, and whether the indexes, the outbox
 // and the sequence of changes agree with the events. A new file is made of the segments, which hold
-// all rows once more (segments.go, rebuild.go). Where there are none, it is made of what the tree
-// of the damaged file still leads to (salvage.go).
+// all rows once more (segments.go, rebuild.go). Where those do not have all, it is made of the rows
+// that can be read anywhere, put in order (remains.go).
 //
 // A change is durable once it is in the log beside the file (redo.go), by one flush; the file takes
 // it after that (late.go), and is flushed at checkpoints (checkpoint.go).

@@ -6,8 +6,7 @@ var (
 	FormOf      = formOf
 	CheckOutbox = checkOutbox
 	CheckPages  = checkPages
-	Salvage     = salvageInto
-	Rebuild     = rebuild
+	Renew       = renew
 )
 
 // OpenUnread is Open without the reading beside the use.

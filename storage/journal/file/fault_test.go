@@ -174,7 +174,7 @@ func faultThenCrash(t *testing.T, seed uint64) (tried, made int) {
 		to := sample.Folder(t)
 		require.NoError(t, witness.Crash(log[:k], dir, to, rng), where)
 		at := fmt.Sprintf("%s, then a crash at operation %d of %d", where, k, len(log))
-		if l.opts.MaxBytes == 0 && i%3 == 0 {
+		if i%3 == 0 {
 			tried++
 			if rebuilt(t, filepath.Join(to, "journal.db"), states[max(marks-1, 0)], at) {
 				made++
@@ -198,7 +198,7 @@ func faultThenCrash(t *testing.T, seed uint64) (tried, made int) {
 // crash is then one right before the new file gets its name.
 func rebuilt(t *testing.T, path string, states []rowState, at string) bool {
 	to := path + ".made"
-	_, whole, err := file.Rebuild(path, to)
+	_, whole, err := file.Renew(path, to, sample.Epoch)
 	require.NoError(t, err, at)
 	if !whole {
 		return false

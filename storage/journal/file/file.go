@@ -49,6 +49,7 @@ type File struct {
 	// block gets. That and snapshot need dbMu and, where it is held for reading, commitMu.
 	segments     *segments
 	segmentsNext time.Time // when it is tried again to write any; pointMu
+	attachNext   time.Time // when it is tried again to begin a log; commitMu
 	pending      []byte
 	snapshot     *snapshot // nil: none is under way
 

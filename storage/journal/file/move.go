@@ -34,12 +34,6 @@ func (m *move) watch() {
 	m.watching = true
 }
 
-func (m *move) watched() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.watching
-}
-
 // take is what has changed since watch or the last take.
 func (m *move) take() []byte {
 	m.mu.Lock()

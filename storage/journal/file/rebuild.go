@@ -15,77 +15,39 @@ import (
 // rebuildBytes is how many bytes of rows share a transaction of the new file.
 const rebuildBytes = 4 << 20
 
-// renew makes a new, synced file at to in the place of the damaged one at from: of the segments
-// beside it, or else of what can be read of it. On an error there is none.
-func renew(from, to string, now time.Time) (Account, error) {
-	if saved, whole, err := rebuild(from, to); whole || err != nil {
-		return saved, err
-	}
-	saved, err := salvageInto(from, to, now)
-	r := readRedo(from + LogSuffix)
-	if err != nil || r == nil {
-		return saved, err
-	}
-	defer r.close()
-	if foreign(from, r.id) {
-		return saved, nil
-	}
-	// The log's rows may contradict what could be read: of both a file is made once more.
-	rough := from + guard.NewSuffix
-	if err := guard.Rename(to, rough); err != nil {
-		return saved, err
-	}
-	defer os.Remove(rough)
-	db, _, err := guard.Open(rough, newFileOptions())
-	if err != nil {
-		return saved, err
-	}
-	err = guard.Run(func() error {
-		return db.Update(func(tx *bolt.Tx) error {
-			_, _, err := r.read(func(record []byte) error { return schema.Replay(tx, record) })
-			return err
-		})
-	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		return saved, err
-	}
-	all, err := salvageInto(rough, to, now)
-	saved.Events, saved.Waiting, saved.Parked = all.Events, all.Waiting, all.Parked
-	return saved, err
-}
-
-// salvageInto makes a new, synced file at to of what can be read of the one at from.
-func salvageInto(from, to string, now time.Time) (lost Account, err error) {
-	saved, err := makeFile(to, func(db *bolt.DB) (err error) {
-		lost, err = salvage(from, db, now)
-		return err
-	})
-	lost.Events, lost.Waiting, lost.Parked = saved.Events, saved.Waiting, saved.Parked
-	return lost, err
-}
-
-// rebuild makes a new, synced file at to of the segments beside the one at from and of its log, and
-// reads nothing of that file. whole is false, and there is no new file, where they do not have all
-// that it held.
-func rebuild(from, to string) (saved Account, whole bool, err error) {
+// renew makes a new, synced file at to in the place of the damaged one at from. Where the segments
+// beside it, with the log, have all that it held, it is made of them, whole is true, and nothing of
+// the damaged file is read; else of what can be read of all of these. On an error there is none.
+func renew(from, to string, now time.Time) (saved Account, whole bool, err error) {
 	s := openSegments(from, true)
-	if s == nil {
-		return saved, false, nil
+	if s != nil {
+		defer s.close()
 	}
-	defer s.close()
 	r := readRedo(from + LogSuffix)
 	if r != nil {
 		defer r.close()
+		if !isEmpty(from) && foreign(from, r.id) {
+			r, s = nil, nil
+		}
 	}
-	if !s.reach(r) || r != nil && !isEmpty(from) && foreign(from, r.id) {
-		return saved, false, nil
+	ours := s != nil && s.reach(r)
+	if ours {
+		saved, err = makeFile(to, func(db *bolt.DB) error { return s.rebuild(r, db) })
+		_, damaged := errors.AsType[*guard.DamageError](err)
+		if !damaged && !errors.Is(err, errGap) && !errors.Is(err, schema.ErrDamaged) {
+			return saved, err == nil, err
+		}
 	}
-	saved, err = makeFile(to, func(db *bolt.DB) error { return s.rebuild(r, db) })
-	_, damaged := errors.AsType[*guard.DamageError](err)
-	if damaged || errors.Is(err, errGap) || errors.Is(err, schema.ErrDamaged) {
-		return saved, false, nil
-	}
-	return saved, err == nil, err
+	var m remains
+	saved, err = makeFile(to, func(db *bolt.DB) error {
+		m.db = db
+		if err := m.gather(from, s, ours, r); err != nil {
+			return err
+		}
+		return m.putInOrder(now)
+	})
+	m.saved.Events, m.saved.Waiting, m.saved.Parked = saved.Events, saved.Waiting, saved.Parked
+	return m.saved, false, err
 }
 
 func newFileOptions() *bolt.Options {
@@ -220,7 +182,7 @@ func (f *File) emptied() error {
 		return nil
 	}
 	defer s.close()
-	if !s.reach(r) {
+	if s.last.since == 0 {
 		return nil
 	}
 	empty, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY, 0o600) // to be set aside

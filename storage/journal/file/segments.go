@@ -183,6 +183,11 @@ func (s *segments) append(rows []byte, b block) error {
 // begin makes the segment whose first block has a number.
 func (s *segments) begin(number uint64, n int64) error {
 	name, size := s.name(number), max(segmentBytes, n)
+	if len(s.files) == 0 { // those that are there belong to another state of the file
+		if err := removeSegments(s.path); err != nil {
+			return err
+		}
+	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

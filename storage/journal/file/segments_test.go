@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
+	"vmsbridge/storage/vfs/vfstest"
 )
 
 // TestSegmentsStayBounded: what a new snapshot makes needless goes, while rows change all the time.
@@ -34,7 +37,7 @@ func TestSegmentsStayBounded(t *testing.T) {
 	require.True(t, whole)
 	require.Less(t, size, int64(32<<20))
 	require.NoError(t, f.Close())
-	_, whole, err = file.Rebuild(path, path+".made")
+	_, whole, err = file.Renew(path, path+".made", sample.Epoch)
 	require.NoError(t, err)
 	require.True(t, whole)
 }
@@ -53,13 +56,18 @@ func TestSegmentsOfALargeFile(t *testing.T) {
 }
 
 // TestSegmentsHaveWhatTheLogLacks: what was written many checkpoints ago is in no record of the log
-// any more, and after an orderly end none is; the segments have it.
+// any more, and after an orderly end none is; the segments have it. So they have where there is no
+// log.
 func TestSegmentsHaveWhatTheLogLacks(t *testing.T) {
-	for _, end := range []string{"closed", "killed"} {
+	for _, end := range []string{"closed", "killed", "closed without a log", "killed without a log"} {
 		t.Run(end, func(t *testing.T) {
 			path := sample.Path(t)
 			var rest func()
-			f, err := file.Open(path, file.Options{CheckpointBytes: 1, Beside: func(r func()) { rest = r }})
+			opts := file.Options{CheckpointBytes: 1, Beside: func(r func()) { rest = r }}
+			if strings.Contains(end, "without") {
+				opts.MaxBytes = 40 << 20
+			}
+			f, err := file.Open(path, opts)
 			require.NoError(t, err)
 			want := map[string]string{}
 			for i := range 60 {
@@ -76,7 +84,10 @@ func TestSegmentsHaveWhatTheLogLacks(t *testing.T) {
 				}))
 				rest() // a checkpoint
 			}
-			if end == "closed" {
+			if opts.MaxBytes != 0 {
+				require.NoFileExists(t, path+file.LogSuffix)
+			}
+			if strings.HasPrefix(end, "closed") {
 				require.NoError(t, f.Close())
 			} else {
 				require.NoError(t, sample.Crash(path, f.Close))
@@ -97,6 +108,39 @@ func TestSegmentsHaveWhatTheLogLacks(t *testing.T) {
 			require.NoError(t, f.Close())
 		})
 	}
+}
+
+// TestSegmentsInPart: the file is gone, and a block is damaged: what is before that is kept.
+func TestSegmentsInPart(t *testing.T) {
+	path := sample.Path(t)
+	var rest func()
+	f, err := file.Open(path, file.Options{CheckpointBytes: 1, Beside: func(r func()) { rest = r }})
+	require.NoError(t, err)
+	for i := range 20 {
+		require.NoError(t, f.Do(func(tx *schema.Tx) error {
+			return tx.Bucket(schema.Meta).Put(fmt.Append(nil, i), schema.SealOwned([]byte("value")))
+		}))
+		rest() // a block
+	}
+	require.NoError(t, f.Close())
+	segments, err := sample.Segments(path)
+	require.NoError(t, err)
+	for name, b := range segments {
+		b[len(bytes.TrimRight(b, "\x00"))/2] ^= 1
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+	}
+	require.NoError(t, os.Remove(path))
+	f, err = file.Open(path, file.Options{})
+	require.NoError(t, err)
+	require.NotNil(t, f.Damage())
+	n := 0
+	require.NoError(t, f.View(func(tx *bolt.Tx) error {
+		n = schema.Keys(guard.Bucket(tx, schema.Meta))
+		return nil
+	}))
+	require.Greater(t, n, 5)
+	require.Less(t, n, 20)
+	require.NoError(t, f.Close())
 }
 
 // TestSegmentsOfALaterFile: an older file that is put into the place of the one the segments belong
@@ -132,6 +176,25 @@ func TestSegmentsOfALaterFile(t *testing.T) {
 			require.NoError(t, os.Remove(path)) // from now on its own segments are there
 		}
 	}
+}
+
+// TestSegmentsMakeRoom: where an event finds no room on the disk, the segments give theirs.
+func TestSegmentsMakeRoom(t *testing.T) {
+	dir := vfstest.TinyDisk(t, 12<<20)
+	path := filepath.Join(dir, "journal.db")
+	j := openChecked(t, path, journal.Options{})
+	require.NoError(t, j.Put(sample.Event("cam", 0, time.Second), true))
+	segments, err := sample.Segments(path)
+	require.NoError(t, err)
+	require.NotEmpty(t, segments)
+	require.Error(t, os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, 20<<20), 0o600))
+	for i := 1; len(segments) > 0; i++ {
+		at := time.Duration(i) * time.Minute
+		require.NoError(t, j.Put(sample.Event("cam", at, at+time.Second), true))
+		segments, err = sample.Segments(path)
+		require.NoError(t, err)
+	}
+	require.NoError(t, j.Close())
 }
 
 // TestDamagedSegments: a check finds them while the file is still whole, and a repair makes others.

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"errors"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -45,11 +46,13 @@ func (f *File) findSegments() error {
 	if err == nil && fits {
 		err = f.segments.confirm()
 	}
-	if fits || err != nil {
-		return err
+	if !fits && err == nil {
+		if f.segments != nil {
+			f.segments.close()
+		}
+		f.segments = newSegments(f.path) // those that are there go with the first block
 	}
-	f.beginSegments()
-	return nil
+	return err
 }
 
 // compare says whether the state of a file names these segments, and whether they reach to it.
@@ -63,31 +66,55 @@ func (s *segments) compare(tx *bolt.Tx) (same, reach bool) {
 	return same, same && be.Uint64(key[8:]) <= s.last.number
 }
 
-// beginSegments begins new ones in the place of those that are there.
-func (f *File) beginSegments() {
-	if f.segments != nil {
-		f.segments.close()
-	}
-	_ = removeSegments(f.path) // those have another number
+// giveUpSegments takes the segments away, because of why, until it is tried again to write any.
+func (f *File) giveUpSegments(why error) {
+	f.log.Warn("the journal's segments are removed, and made again when it can be done: until then damage to the "+
+		"journal's file costs what is in the damaged places", "error", why)
+	f.segments.close()
+	_ = removeSegments(f.path)
 	f.segments = newSegments(f.path)
+	f.segments.off, f.segmentsNext = true, time.Now().Add(segmentsPause)
 }
 
-// endSegments takes the segments away before the file changes without a log, and so without them.
-func (f *File) endSegments() error {
-	if f.segments == nil {
-		return nil
+// freeSegments takes the segments away to make room on the disk for an event.
+func (f *File) freeSegments() (made bool, err error) {
+	f.pointMu.Lock()
+	defer f.pointMu.Unlock()
+	if f.segments.off || len(f.segments.files) == 0 {
+		return false, nil
 	}
-	f.segments.close()
-	f.segments, f.snapshot = nil, nil
-	return removeSegments(f.path)
+	f.giveUpSegments(ErrFull)
+	f.snapshot = nil
+	return true, nil
+}
+
+// writeAlone writes a block of what the file, which has no log, has taken since the last one.
+// commitMu is held, or nobody else has f.db.
+func (f *File) writeAlone() {
+	f.pointMu.Lock()
+	defer f.pointMu.Unlock()
+	err := guard.Run(func() error {
+		return f.db.View(func(tx *bolt.Tx) error {
+			if err := f.lookAfterSegments(); err != nil {
+				return err
+			}
+			rows, b := f.takePending()
+			if b.closed = uint64(tx.ID()); len(rows) == 0 || f.segments.off {
+				return nil
+			}
+			return f.segments.append(rows, b)
+		})
+	})
+	if _, damaged := errors.AsType[*guard.DamageError](err); damaged {
+		f.doubt(err)
+	} else if err != nil {
+		f.giveUpSegments(err)
+	}
 }
 
 // beginSnapshot begins one if there is none, and if the file is small, ends it too. No block is
 // being written, and either commitMu is held or nobody else has f.db.
 func (f *File) beginSnapshot() error {
-	if f.segments == nil {
-		f.beginSegments()
-	}
 	if f.segments.last.since != 0 && !f.grown() || f.snapshot != nil {
 		return nil
 	}
@@ -118,6 +145,11 @@ func (f *File) stepSnapshot() error {
 	})
 }
 
+// nameSegments has the state of the file say which block has what led to it.
+func (f *File) nameSegments(tx *bolt.Tx) error {
+	return guard.Bucket(tx, schema.Format).Put(schema.KeySegments, f.segmentsKey())
+}
+
 // segmentsKey says, in a state of the file, which block has what led to it.
 func (f *File) segmentsKey() []byte {
 	return be.AppendUint64(be.AppendUint64(nil, f.segments.last.id), f.segments.last.number+1)
@@ -130,7 +162,9 @@ func (f *File) takePending() (rows []byte, b block) {
 	if f.snapshot != nil && f.snapshot.done {
 		b.since, f.snapshot = f.snapshot.start, nil
 	}
-	b.redo, b.epoch = f.redo.id, f.redo.epoch
+	if f.redo != nil {
+		b.redo, b.epoch = f.redo.id, f.redo.epoch
+	}
 	return rows, b
 }
 
@@ -144,9 +178,7 @@ func (f *File) writeBlock(rows []byte, b block) error {
 	if err == nil || !vfs.IsFull(err) {
 		return err
 	}
-	f.log.Warn("no room for the journal's segments: they are removed, and made again when there is", "error", err)
-	f.beginSegments()
-	f.segments.off, f.segmentsNext = true, time.Now().Add(segmentsPause)
+	f.giveUpSegments(err)
 	return nil
 }
 

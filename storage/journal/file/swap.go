@@ -52,8 +52,8 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	if err == nil {
 		err = f.exchange(from, db, file)
 	}
+	f.attachNext = time.Time{}
 	if err != nil {
-		f.attachAgain()
 		return err
 	}
 	// Changes are promised to last from now on by the new file, so its name must last before any is
@@ -91,19 +91,6 @@ func (f *File) settleNames() error {
 	if err := vfs.OS.SyncDir(filepath.Dir(f.path)); err != nil {
 		return fmt.Errorf("make the compacted journal's name durable: %w", err)
 	}
-	f.namesUnsure = false
-	f.attachAgain()
+	f.namesUnsure, f.attachNext = false, time.Time{}
 	return nil
-}
-
-// attachAgain begins a log anew, if there is none. commitMu is held.
-func (f *File) attachAgain() {
-	f.dbMu.RLock()
-	defer f.dbMu.RUnlock()
-	if f.db == nil || f.redo != nil {
-		return
-	}
-	if err := f.attach(); err != nil {
-		f.log.Warn("the journal is kept without a log beside it, which is slower", "error", err)
-	}
 }

@@ -35,10 +35,10 @@ func (f *File) View(read func(*bolt.Tx) error) error {
 	return f.transact(func(db *bolt.DB) error { return db.View(read) })
 }
 
-// update runs write in a transaction and makes that durable; record is what it wrote, as the log
-// takes it. A file that its name does not lead to any more gives guard.ErrGone: nothing in it is
-// kept. The caller holds commitMu.
-func (f *File) update(write func(*bolt.Tx) error, record func() []byte) error {
+// update runs write in a transaction and makes that durable; write returns what it wrote, as the
+// log takes it. A file that its name does not lead to any more gives guard.ErrGone: nothing in it
+// is kept. The caller holds commitMu.
+func (f *File) update(write func(*bolt.Tx) ([]byte, error)) error {
 	// db must have what was promised before, or the change is made of less: it takes the change
 	// that was answered last, and where it cannot, it is opened anew.
 	if err := f.redeem(); err != nil {
@@ -51,16 +51,20 @@ func (f *File) update(write func(*bolt.Tx) error, record func() []byte) error {
 	if err := f.redeem(); err != nil {
 		return explain(err)
 	}
-	store := func(db *bolt.DB) error { return f.store(db, write, record) }
+	store := func(db *bolt.DB) error { return f.store(db, write) }
 	err := f.transact(store)
-	if errors.Is(err, ErrFull) && f.newPages.Load() > 0 && f.doubtful.Load() == nil {
-		// What changes have freed since the last checkpoint can be used again after the next one.
+	// Where there is no room, what changes have freed since the last checkpoint can be used again
+	// after the next one; and then the segments make room.
+	for _, make := range []func() (bool, error){f.freePages, f.freeSegments} {
+		if !errors.Is(err, ErrFull) || f.doubtful.Load() != nil {
+			break
+		}
+		full := err
 		err = f.transact(func(db *bolt.DB) error {
-			if f.redo == nil {
+			if made, err := make(); err != nil {
 				return err
-			}
-			if err := f.checkpoint(); err != nil {
-				return err
+			} else if !made {
+				return full
 			}
 			return store(db)
 		})
@@ -68,9 +72,17 @@ func (f *File) update(write func(*bolt.Tx) error, record func() []byte) error {
 	return err
 }
 
+// freePages makes a checkpoint, if changes have freed pages.
+func (f *File) freePages() (made bool, err error) {
+	if f.redo == nil || f.newPages.Load() == 0 {
+		return false, nil
+	}
+	return true, f.checkpoint()
+}
+
 // store is update on db. With a log, one flush of that is what the caller waits for, and as a rule
 // the file takes the change while others are answered already; see settle.
-func (f *File) store(db *bolt.DB, write func(*bolt.Tx) error, record func() []byte) error {
+func (f *File) store(db *bolt.DB, write func(*bolt.Tx) ([]byte, error)) error {
 	if err := f.prepare(); err != nil {
 		return err
 	}
@@ -83,36 +95,41 @@ func (f *File) store(db *bolt.DB, write func(*bolt.Tx) error, record func() []by
 			_ = tx.Rollback()
 		}
 	}()
-	if err := write(tx); err != nil {
+	r, err := write(tx)
+	if err != nil {
 		return err
 	}
 	if err := guard.InPlace(f.file, f.path); err != nil { // dbMu is held
 		return err
 	}
-	var logged error
-	pending := len(f.pending)
-	if f.redo == nil {
-		if err := f.endSegments(); err != nil {
-			return err
-		}
-	} else {
-		r := record()
-		if len(r) == 0 {
-			return nil
-		}
-		f.pending = append(f.pending, r...)
-		if logged = f.redo.append(r); logged == nil && !f.opts.Careful && f.roomy(tx) {
-			f.lateMu.Lock()
-			f.late, tx = tx, nil
-			f.lateMu.Unlock()
-			return nil
-		}
+	if len(r) == 0 {
+		return nil
 	}
 	done := tx
-	tx = nil // a Commit that fails ends it too
+	if f.redo == nil {
+		if err := f.nameSegments(tx); err != nil {
+			return err
+		}
+		tx = nil // a Commit that fails ends it too
+		if _, err := f.commitPages(done); err != nil {
+			return err
+		}
+		f.pending = append(f.pending, r...)
+		f.writeAlone()
+		return nil
+	}
+	pending := len(f.pending)
+	f.pending = append(f.pending, r...)
+	logged := f.redo.append(r)
+	if logged == nil && !f.opts.Careful && f.roomy(tx) {
+		f.lateMu.Lock()
+		f.late, tx = tx, nil
+		f.lateMu.Unlock()
+		return nil
+	}
+	tx = nil
 	shows, err := f.commitPages(done)
 	switch {
-	case f.redo == nil:
 	case shows && logged == nil:
 		err = nil
 	case logged == nil:

@@ -49,6 +49,18 @@ func (t *Tx) AddEvents(n int) error {
 	return format.Put(KeyCount, SequenceKey(uint64(n)))
 }
 
+// Low is from which place in the outbox on events may wait, and be parked (0: none is).
+func Low(tx *bolt.Tx) (low, refused uint64) {
+	format := guard.Bucket(tx, Format)
+	if v := format.Get(KeyLow); len(v) == 8 {
+		low = binary.BigEndian.Uint64(v)
+	}
+	if v := format.Get(KeyRefused); len(v) == 8 {
+		refused = binary.BigEndian.Uint64(v)
+	}
+	return low, refused
+}
+
 // Noted is how many entries wait and are parked, as the file says. Where it does not, or where a
 // program that does not note it has changed the outbox since, it is the most that can wait, which
 // in an outage of days is nearly all of what does. CountQueues counts.
@@ -58,10 +70,8 @@ func Noted(tx *bolt.Tx) (waiting, parked int) {
 	if len(v) == tallyBytes && bytes.Equal(v[16:], outboxMark(tx)) {
 		return int(binary.BigEndian.Uint64(v)), int(binary.BigEndian.Uint64(v[8:]))
 	}
-	last, low := guard.Bucket(tx, Outbox).Sequence(), uint64(0)
-	if v := format.Get(KeyLow); len(v) == 8 {
-		low = binary.BigEndian.Uint64(v)
-	}
+	last := guard.Bucket(tx, Outbox).Sequence()
+	low, _ := Low(tx)
 	if low > last {
 		return 0, 0
 	}

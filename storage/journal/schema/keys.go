@@ -32,6 +32,9 @@ var Buckets = [][]byte{
 	Outbox, OutboxID, Parked, Meta, Format, Changes, ChangesID,
 }
 
+// Derived are the buckets that follow from others.
+var Derived = [][]byte{ByTime, ByActor, ByType, OutboxID, ChangesID}
+
 // EndOngoing is the end that the indexes hold for an event that has not ended. No event ends at
 // that millisecond: it lies beyond the year 9999.
 const EndOngoing = math.MaxInt64

@@ -87,19 +87,28 @@ func Rows(tx *bolt.Tx, b []byte, from RowPlace, limit int) (_ []byte, next RowPl
 			if len(b) >= end {
 				return b, RowPlace{from.bucket, bytes.Clone(k)}, false, nil
 			}
-			if tag := tagOf[string(name)]; tag != 0 {
-				if _, err := verified(tag, v); err != nil {
-					return nil, from, false, fmt.Errorf("bucket %q, key %q: %w", name, k, err)
-				}
+			if b, err = AppendSound(b, name, k, v); err != nil {
+				return nil, from, false, fmt.Errorf("bucket %q, key %q: %w", name, k, err)
 			}
-			if string(name) == string(Format) && slices.ContainsFunc(ofThisFile,
-				func(key []byte) bool { return bytes.Equal(key, k) }) {
-				continue
-			}
-			b = appendRow(b, rowPut, name, k, v)
 		}
 	}
 	return appendSequences(tx, b), from, true, nil
+}
+
+// AppendSound appends a row of a bucket to a record, but for what is not the journal's, or says
+// something of the file itself. A value that is damaged gives ErrDamaged, and the record as it was.
+func AppendSound(b, bucket, k, v []byte) ([]byte, error) {
+	if tag := tagOf[string(bucket)]; tag != 0 {
+		if _, err := verified(tag, v); err != nil {
+			return b, err
+		}
+	}
+	is := func(other []byte) func([]byte) bool { return func(b []byte) bool { return bytes.Equal(b, other) } }
+	if !slices.ContainsFunc(Buckets, is(bucket)) || string(bucket) == string(Format) &&
+		slices.ContainsFunc(ofThisFile, is(k)) {
+		return b, nil
+	}
+	return appendRow(b, rowPut, bucket, k, v), nil
 }
 
 // CutRows cuts off the rows of a record that are in its first limit bytes, and at least one.

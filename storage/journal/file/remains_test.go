@@ -42,9 +42,9 @@ func twoHundred(t *testing.T) (path string) {
 	return path
 }
 
-// TestSalvage: what is made of a damaged file is sound, holds what could be read, and counts what
+// TestRemains: what is made of a damaged file is sound, holds what could be read, and counts what
 // could not.
-func TestSalvage(t *testing.T) {
+func TestRemains(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		damage func(b []byte)
@@ -63,7 +63,7 @@ func TestSalvage(t *testing.T) {
 			c.damage(b)
 			require.NoError(t, os.WriteFile(path, b, 0o600))
 			to := filepath.Join(filepath.Dir(path), "new")
-			got, err := file.Salvage(path, to, sample.Epoch)
+			got, _, err := file.Renew(path, to, sample.Epoch)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
 			r, err := file.CheckClosed(to)
@@ -77,16 +77,16 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// TestSalvageOfALostOutbox: without the pages of the outbox, the events' own numbers tell which may
+// TestRemainsOfAnOutbox: without the pages of the outbox, the events' own numbers tell which may
 // wait.
-func TestSalvageOfALostOutbox(t *testing.T) {
+func TestRemainsOfAnOutbox(t *testing.T) {
 	path := twoHundred(t)
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	clear(b[sample.LeafOf(t, b, schema.Outbox):][:4096])
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 	to := filepath.Join(filepath.Dir(path), "new")
-	got, err := file.Salvage(path, to, sample.Epoch)
+	got, _, err := file.Renew(path, to, sample.Epoch)
 	require.NoError(t, err)
 	require.Equal(t, events, got.Events)
 	require.Equal(t, waiting, got.Waiting, "all that waited, and none that the service has")
@@ -97,7 +97,7 @@ func TestSalvageOfALostOutbox(t *testing.T) {
 	require.Empty(t, r.Problems)
 }
 
-func TestSalvageWhereItCannot(t *testing.T) {
-	_, err := file.Salvage(twoHundred(t), filepath.Join(t.TempDir(), "missing", "new"), sample.Epoch)
+func TestRemainsWhereTheyCannotGo(t *testing.T) {
+	_, _, err := file.Renew(twoHundred(t), filepath.Join(t.TempDir(), "missing", "new"), sample.Epoch)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
