@@ -113,7 +113,7 @@ func (b *bed) until(what string, cond func() bool) {
 func (b *bed) counts() (all, idle, strange int) {
 	b.l.mu.Lock()
 	defer b.l.mu.Unlock()
-	return b.l.all.n, b.l.all.rest[0].Len(), b.l.all.rest[1].Len()
+	return b.l.all.n, b.l.all.rest[idle].Len(), b.l.all.rest[stranger].Len()
 }
 
 // One address fills its own places and nobody else's. Strangers who had their time make room for
@@ -160,6 +160,25 @@ func TestWhoMakesRoom(t *testing.T) {
 	b.ahead.Add(int64(time.Hour))
 	require.Empty(t, b.ask(b.dial("127.0.0.2"), get), "nobody makes room")
 	require.False(t, cut(busy))
+}
+
+// Who was answered and never showed who it is stays a stranger while it rests: over TLS and HTTP/2
+// a connection holds as much between requests as within one.
+func TestStrangersThatRest(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 4})
+	friend := b.dial("127.0.0.2")
+	require.Equal(t, "0<nil>", b.ask(friend, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
+	var all []net.Conn
+	for range 12 {
+		c := b.dial("127.0.0.3")
+		require.Equal(t, "0<nil>", b.ask(c, get))
+		all = append(all, c)
+		b.until("it rests", func() bool { _, _, n := b.counts(); return n == 0 })
+	}
+	require.False(t, cut(friend), "who was known once rests elsewhere")
+	for i, c := range all {
+		require.Equal(t, i < len(all)-4, cut(c), "the longest idle makes room: %d", i)
+	}
 }
 
 // Whatever comes from elsewhere, the machine's own health checks get in, and a proxy that was named

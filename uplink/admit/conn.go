@@ -13,7 +13,8 @@ import (
 type state int
 
 const (
-	idle     state = iota // without a request
+	idle     state = iota // without a request, after one that showed a good credential
+	answered              // without a request, after none that did
 	stranger              // with a request, or without its first, that shows nobody yet
 	known                 // with a request that showed a good credential
 )
@@ -32,6 +33,7 @@ type conn struct {
 	bytes    int64
 	requests int              // under way
 	passed   bool             // what it sends is held by nobody here
+	shown    bool             // was known once
 	places   [2]*list.Element // in theirs, and in all
 	gone     bool
 }
@@ -119,6 +121,9 @@ func (l *Listener) become(c *conn, s state) {
 // becomeLocked moves c to the end of those in a state. What it sent up to then holds no memory any
 // more, or is nobody's concern.
 func (l *Listener) becomeLocked(c *conn, s state) {
+	if s == idle && !c.shown {
+		s = answered
+	}
 	if c.gone || c.state == s {
 		return
 	}
@@ -129,6 +134,7 @@ func (l *Listener) becomeLocked(c *conn, s state) {
 	}
 	switch { // over HTTP/2 requests outlast the one that showed who it is
 	case s == known:
+		c.shown = true
 		l.requests -= c.requests
 	case c.state == known:
 		l.requests += c.requests

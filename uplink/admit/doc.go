@@ -9,6 +9,6 @@
 //
 // A connection is a stranger's until a handler says Known, which it does when a token or a session
 // was good, and again from the next request on. Where there is no room, connections without a
-// request go first, the longest idle before others, and then strangers who had time to show who
-// they are. Who is known is never cut off to make room.
+// request go first, those that never were known before others, the longest idle first, and then
+// strangers who had time to show who they are. Who is known is never cut off to make room.
 package admit

@@ -21,9 +21,9 @@ type Options struct {
 	// PerAddress is how many of them may come from one address, or one /64 of IPv6. This machine
 	// itself may have all.
 	PerAddress int
-	// Strangers is how many may be other than known and idle; 0 means Total. Twice as many requests
-	// of theirs may be under way at a time, as HTTP/2 has many in one connection; over it, who has
-	// more than an equal share is cut off.
+	// Strangers is how many there may be that never showed a good credential; 0 means Total. Twice
+	// as many requests of theirs may be under way at a time, as HTTP/2 has many in one connection;
+	// over it, who has more than an equal share is cut off.
 	Strangers int
 	// Bytes is what strangers may have sent together in requests that are not answered yet; 0 means
 	// 2 MiB. Over it, who sends more than an equal share is cut off.
@@ -62,7 +62,7 @@ type Listener struct {
 // line is connections, of one address or of all.
 type line struct {
 	n    int
-	rest [2]list.List // those that are idle or strangers', by when they became so
+	rest [known]list.List // those that are not known, by when they became so
 }
 
 // New lets connections in that inner accepts.
@@ -100,7 +100,9 @@ func (l *Listener) Attach(s *http.Server) {
 			l.become(own, known)
 		}
 	}
+	prepare := withoutIdleTimer(s)
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		prepare()
 		return context.WithValue(ctx, contextKey{}, unwrap(c))
 	}
 }
@@ -195,9 +197,9 @@ func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, vic
 		}
 		return true
 	}
-	ok = (!limited || makeRoom(theirs, func() bool { return theirs.n >= l.o.PerAddress }, idle, stranger)) &&
-		makeRoom(&l.all, func() bool { return l.all.n >= total }, idle, stranger) &&
-		makeRoom(&l.all, func() bool { return l.all.rest[stranger].Len() >= l.o.Strangers }, stranger)
+	ok = (!limited || makeRoom(theirs, func() bool { return theirs.n >= l.o.PerAddress }, answered, idle, stranger)) &&
+		makeRoom(&l.all, func() bool { return l.all.n >= total }, answered, idle, stranger) &&
+		makeRoom(&l.all, func() bool { return l.strangersLocked() >= l.o.Strangers }, answered, stranger)
 	if turned := len(victims); turned > 0 || !ok {
 		if !ok {
 			turned++
@@ -212,6 +214,12 @@ func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, vic
 	theirs.n++
 	l.becomeLocked(c, stranger)
 	return true, victims
+}
+
+// strangersLocked is how many connections never showed a good credential, but for those that show
+// one now.
+func (l *Listener) strangersLocked() int {
+	return l.all.rest[answered].Len() + l.all.rest[stranger].Len()
 }
 
 // turnedLocked counts connections that found no room, and logs them now and then.
@@ -231,7 +239,7 @@ func (l *Listener) turnedLocked(n int, from netip.Prefix) {
 func (x *line) oldest(before time.Time, of ...state) *conn {
 	for _, s := range of {
 		if e := x.rest[s].Front(); e != nil {
-			if c := e.Value.(*conn); s == idle || c.since.Before(before) {
+			if c := e.Value.(*conn); s != stranger || c.since.Before(before) {
 				return c
 			}
 		}

@@ -54,7 +54,7 @@ const (
 func (l *Listener) crowd() crowdChange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch n := l.all.rest[stranger].Len(); {
+	switch n := l.strangersLocked(); {
 	case n >= manyStrangers, l.bytes >= l.o.Bytes/2:
 		return crowdCame
 	case n <= fewStrangers && l.bytes <= l.o.Bytes/8:
