@@ -24,23 +24,29 @@ func (s pageSet) add(id uint64) {
 // CheckFreelist looks at the list of free pages without the rest of the file. bbolt believes it,
 // and would write over whatever it names.
 func (f *File) CheckFreelist() error {
+	_, err := f.freeIDs()
+	return err
+}
+
+// freeIDs is the list of free pages, which is in order.
+func (f *File) freeIDs() ([]uint64, error) {
 	if f.meta.Freelist == noFreelist {
-		return nil
+		return nil, nil
 	}
 	p, err := f.readPage(f.meta.Freelist)
-	if err != nil {
-		return fmt.Errorf("list of free pages: %w", err)
+	var ids []uint64
+	if err == nil {
+		ids, err = p.freeIDs()
 	}
-	ids, err := p.freeIDs()
 	if err != nil {
-		return fmt.Errorf("list of free pages: %w", err)
+		return nil, fmt.Errorf("list of free pages: %w", err)
 	}
 	last := uint64(1)
 	for _, id := range ids {
 		if id <= last || id >= f.meta.Pages || id == f.meta.Root || id == f.meta.Freelist {
-			return errors.New("the list of free pages is damaged")
+			return nil, errors.New("the list of free pages is damaged")
 		}
 		last = id
 	}
-	return nil
+	return ids, nil
 }

@@ -41,27 +41,14 @@ type walk struct {
 }
 
 // Walk visits the keys of all buckets, in order, from the newer meta's tree, skipping what cannot
-// be read; that is returned as lost. It also compares the tree with the freelist. err is visit's.
-func (f *File) Walk(visit Visit) (lost []Lost, err error) {
+// be read; that is returned as lost. It also compares the tree with the freelist. sequences are
+// those of the buckets that were found; err is visit's.
+func (f *File) Walk(visit Visit) (sequences map[string]uint64, lost []Lost, err error) {
 	w := &walk{f: f, visit: visit, seen: f.pageSet(), seqs: map[string]uint64{}}
-	err = w.tree("", f.meta.Root, 0, func(e element) error { return w.bucket(e) })
-	if err != nil {
-		return w.lost, err
+	if err = w.tree("", f.meta.Root, 0, w.bucket); err == nil {
+		w.freelist()
 	}
-	w.freelist()
-	return w.lost, nil
-}
-
-// Sequences is each bucket's sequence number, as far as the tree of buckets can be read.
-func (f *File) Sequences() map[string]uint64 {
-	w := &walk{f: f, seen: f.pageSet(), seqs: map[string]uint64{}}
-	_ = w.tree("", f.meta.Root, 0, func(e element) error {
-		if e.bucket && len(e.value) >= 16 {
-			w.seqs[string(e.key)] = binary.LittleEndian.Uint64(e.value[8:])
-		}
-		return nil
-	})
-	return w.seqs
+	return w.seqs, w.lost, err
 }
 
 func (w *walk) lose(bucket string, page uint64, err error) {
@@ -79,6 +66,7 @@ func (w *walk) bucket(e element) error {
 		w.lose(name, 0, errors.New("bucket is cut off"))
 		return nil
 	}
+	w.seqs[name] = binary.LittleEndian.Uint64(e.value[8:])
 	w.last = nil
 	from, to := w.from, w.to
 	w.from, w.to = nil, nil // of the tree of buckets
@@ -181,30 +169,13 @@ func (w *walk) leaves(bucket string, p page, leaf func(element) error) error {
 
 // freelist looks for pages that are both used and free: bbolt would overwrite them.
 func (w *walk) freelist() {
-	id := w.f.meta.Freelist
-	if id == noFreelist {
-		return
-	}
-	p, err := w.f.readPage(id)
+	ids, err := w.f.freeIDs()
 	if err != nil {
-		w.lose("", id, err)
-		return
+		w.lose("", w.f.meta.Freelist, err)
 	}
-	ids, err := p.freeIDs()
-	if err != nil {
-		w.lose("", id, err)
-		return
-	}
-	free := w.f.pageSet()
 	for _, n := range ids {
-		switch {
-		case n < 2 || n >= w.f.meta.Pages:
-			w.lose("", id, fmt.Errorf("freelist names page %d of %d", n, w.f.meta.Pages))
-		case w.seen.has(n):
-			w.lose("", id, fmt.Errorf("page %d is both in use and free", n))
-		case free.has(n):
-			w.lose("", id, fmt.Errorf("freelist names page %d twice", n))
+		if w.seen.has(n) {
+			w.lose("", w.f.meta.Freelist, fmt.Errorf("page %d is both in use and free", n))
 		}
-		free.add(n)
 	}
 }

@@ -89,7 +89,7 @@ func Look(f *boltfile.File, o Options) []string {
 }
 
 func (r *Report) look(f *boltfile.File, o Options) {
-	lost, err := f.Walk(func(bucket string, k, v []byte) error {
+	have, lost, err := f.Walk(func(bucket string, k, v []byte) error {
 		r.Records++
 		if err := o.Sound(bucket, k, v); err != nil {
 			r.addf("bucket %q: a record is damaged: %v", bucket, err) // its key may be an address
@@ -106,7 +106,6 @@ func (r *Report) look(f *boltfile.File, o Options) {
 			r.addf("bucket %q, page %d is damaged", l.Bucket, l.Page)
 		}
 	}
-	have := f.Sequences()
 	for _, name := range o.Buckets {
 		if _, ok := have[string(name)]; !ok && len(have) > 0 {
 			r.addf("bucket %q is missing", name)

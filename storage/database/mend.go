@@ -1,9 +1,7 @@
 package database
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"vmsbridge/storage/guard"
@@ -13,27 +11,21 @@ import (
 // on a full disk, say.
 const mendPause = 5 * time.Second
 
-// replace puts a new file with what can be read in the place of a damaged one, and opens it. Crash
-// steps: (1) the new file is written beside it and synced; (2) the damaged one is renamed; (3) the
-// new one is renamed. Before (2) a start begins anew, between (2) and (3) FinishRecovery does (3).
-// The file must not be open.
+// replace puts a new file with what can be read in the place of a damaged one, and opens it. The
+// file must not be open.
 func (d *DB) replace(cause string) error {
-	next := d.path + guard.RecoveringSuffix
-	dam, err := salvage(d.path, next, d.opts)
-	if err != nil {
-		return fmt.Errorf("recover a damaged file (%s): %w", cause, err)
-	}
 	now := d.opts.Now().UTC()
-	dam.Time, dam.Name, dam.Cause, dam.Aside = now, d.opts.Name, cause, guard.AsideName(d.path, now)
-	switch err := guard.Rename(d.path, dam.Aside); {
-	case errors.Is(err, os.ErrNotExist):
-		dam.Aside = ""
-	case err != nil:
+	var dam Damage
+	aside, err := guard.Replace(d.path, now, func(to string) (err error) {
+		if dam, err = renew(d.path, to, d.opts); err != nil {
+			err = fmt.Errorf("recover a damaged file (%s): %w", cause, err)
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	if err := guard.Rename(next, d.path); err != nil {
-		return err
-	}
+	dam.Time, dam.Name, dam.Cause, dam.Aside = now, d.opts.Name, cause, aside
 	db, err := d.openBolt()
 	if err != nil {
 		return fmt.Errorf("open the recovered file: %w", err)

@@ -21,22 +21,17 @@ func (d Damage) String() string {
 		d.Cause, d.Events, d.Waiting, d.Parked, d.Aside)
 }
 
-// replaceDamaged makes a new file of what can be read, sets the damaged one aside, and opens the
-// new one. The journal must not be open. Crash steps: (1) the new file is written beside it and
-// synced; (2) the damaged one is renamed; (3) the new one is renamed. Before (2) a start begins
-// anew, between (2) and (3) finishRecovery does (3).
-func (f *File) replaceDamaged(cause *guard.DamageError) error {
-	now := f.opts.Now().UTC()
-	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: guard.AsideName(f.path, now)}
-	next := f.path + guard.RecoveringSuffix
-	var err error
-	if d.Account, _, err = renew(f.path, next, now); err != nil {
-		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
-	}
-	if err := guard.Rename(f.path, d.Aside); err != nil {
+// replaceDamaged sets the damaged file aside, makes a new one of what can be read, and opens that.
+// The journal must not be open.
+func (f *File) replaceDamaged(cause *guard.DamageError) (err error) {
+	d := Damage{Time: f.opts.Now().UTC(), Cause: fmt.Sprint(cause.Cause)}
+	d.Aside, err = guard.Replace(f.path, d.Time, func(to string) (err error) {
+		if d.Account, _, err = renew(f.path, to, d.Time); err != nil {
+			err = fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
+		}
 		return err
-	}
-	if err := guard.Rename(next, f.path); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if err := guard.Remove(f.path + LogSuffix); err != nil { // the new file has what is in it

@@ -333,7 +333,7 @@ func pageOf(t testing.TB, b []byte, flags uint16) int {
 		f, err := boltfile.New(bytes.NewReader(changed), int64(len(b)))
 		require.NoError(t, err)
 		left := 0
-		lost, err := f.Walk(func(bucket string, _, _ []byte) error {
+		_, lost, err := f.Walk(func(bucket string, _, _ []byte) error {
 			if bucket == string(schema.Events) {
 				left++
 			}

@@ -32,7 +32,7 @@ func inspect(f *boltfile.File, pause func() error) (found *inspector, err error)
 		in.addf("one of the two meta pages is unreadable")
 	}
 	entries := 0
-	lost, err := f.Walk(func(bucket string, key, value []byte) error {
+	_, lost, err := f.Walk(func(bucket string, key, value []byte) error {
 		if entries++; pause != nil && entries%pauseEvery == 0 {
 			if err := pause(); err != nil {
 				return err

@@ -50,41 +50,23 @@ func renew(from, to string, now time.Time) (saved Account, whole bool, err error
 	return m.saved, false, err
 }
 
-func newFileOptions() *bolt.Options {
-	return &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType}
-}
-
 // makeFile makes a new, synced file at to, which fill fills, and reads it through. On an error
 // there is none.
 func makeFile(to string, fill func(*bolt.DB) error) (saved Account, err error) {
-	if err := guard.Remove(to); err != nil {
-		return saved, err
-	}
-	db, file, err := guard.Open(to, newFileOptions())
-	if err != nil {
-		return saved, err
-	}
-	db.AllocSize = growBytes
-	err = guard.Run(func() error {
+	err = guard.Make(to, func(db *bolt.DB) error {
+		db.AllocSize = growBytes
 		if err := db.Update(schema.Create); err != nil {
 			return err
 		}
-		return fill(db)
+		if err := fill(db); err != nil {
+			return err
+		}
+		return db.View(func(tx *bolt.Tx) error {
+			saved.Events = schema.Keys(guard.Bucket(tx, schema.Events))
+			saved.Waiting, saved.Parked = schema.CountQueues(tx)
+			return checkPages(tx)
+		})
 	})
-	if err == nil {
-		err = db.Sync()
-	}
-	if err == nil {
-		saved, err = countSound(db)
-	}
-	if _, damaged := errors.AsType[*guard.DamageError](err); damaged {
-		guard.Abandon(file)
-	} else {
-		err = errors.Join(err, db.Close())
-	}
-	if err != nil {
-		err = errors.Join(err, guard.Remove(to))
-	}
 	return saved, err
 }
 
@@ -154,18 +136,6 @@ func (s *segments) end(tx *bolt.Tx, r *redo, logged []byte) error {
 		return err // they are made again
 	}
 	return errors.Join(err, format.Put(schema.KeySegments, key))
-}
-
-// countSound reads a new file through.
-func countSound(db *bolt.DB) (saved Account, err error) {
-	err = guard.Run(func() error {
-		return db.View(func(tx *bolt.Tx) error {
-			saved.Events = schema.Keys(guard.Bucket(tx, schema.Events))
-			saved.Waiting, saved.Parked = schema.CountQueues(tx)
-			return checkPages(tx)
-		})
-	})
-	return saved, err
 }
 
 // emptied finds a file that is new, or was cut to nothing, where what is beside it has what it

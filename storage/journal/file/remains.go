@@ -69,7 +69,7 @@ func (m *remains) ofSegments(s *segments) error {
 
 func (m *remains) ofPages(f *boltfile.File) (err error) {
 	var rows []byte
-	lost, err := f.Walk(func(bucket string, k, v []byte) (err error) {
+	seqs, lost, err := f.Walk(func(bucket string, k, v []byte) (err error) {
 		if rows, err = schema.AppendSound(rows, []byte(bucket), k, v); err != nil {
 			m.damaged(bucket)
 		}
@@ -87,7 +87,6 @@ func (m *remains) ofPages(f *boltfile.File) (err error) {
 	for _, l := range lost {
 		m.lose(l.Bucket)
 	}
-	seqs := f.Sequences()
 	m.last, m.lastChange = seqs[string(schema.Outbox)], seqs[string(schema.Changes)]
 	return err
 }

@@ -52,8 +52,8 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	if err == nil {
 		err = f.exchange(from, db, file)
 	}
-	f.attachNext = time.Time{}
 	if err != nil {
+		f.attachNow()
 		return err
 	}
 	// Changes are promised to last from now on by the new file, so its name must last before any is
@@ -91,6 +91,16 @@ func (f *File) settleNames() error {
 	if err := vfs.OS.SyncDir(filepath.Dir(f.path)); err != nil {
 		return fmt.Errorf("make the compacted journal's name durable: %w", err)
 	}
-	f.namesUnsure, f.attachNext = false, time.Time{}
+	f.namesUnsure = false
+	f.attachNow()
 	return nil
+}
+
+// attachNow is attachAgain, however long ago that was tried. commitMu is held.
+func (f *File) attachNow() {
+	f.dbMu.RLock()
+	defer f.dbMu.RUnlock()
+	if f.attachNext = (time.Time{}); f.db != nil {
+		f.attachAgain()
+	}
 }

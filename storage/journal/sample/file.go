@@ -75,7 +75,7 @@ func ValueOf(t testing.TB, b, bucket []byte) int {
 	values := func(b []byte) (list []string) {
 		f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
 		require.NoError(t, err)
-		_, err = f.Walk(func(name string, _, v []byte) error {
+		_, _, err = f.Walk(func(name string, _, v []byte) error {
 			if name == string(bucket) {
 				list = append(list, string(v))
 			}
