@@ -4,11 +4,10 @@ import "time"
 
 // Times of the decision over several pictures.
 const (
-	ConfirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
-	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
-	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
-	youngSmall    = 1500 * time.Millisecond // of motion of something small while the scene is young
-	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
+	ConfirmActive = 250 * time.Millisecond // of motion that goes on, picture after picture
+	confirmStrong = 450 * time.Millisecond // of motion that the short lag does not resolve
+	confirmFaint  = 750 * time.Millisecond // of motion with little contrast, such as a soft shadow's
+	confirmSmall  = 700 * time.Millisecond // of motion of something small or middling
 	// from picture to picture, from which twigs here and there are easily taken for one thing: what
 	// is faint does not tell then
 	fewSeen  = 150 * time.Millisecond
@@ -44,9 +43,9 @@ func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 	case slowly:
 		k.begins(k.first, at, t)
 	case k.creeping && !leapt:
-		k.begins(k.trail.begin(at, lookBack, k.contrast), at, t)
+		k.begins(k.trail.begin(at, t.back(at, lookBack), k.contrast), at, t)
 	default:
-		k.begins(k.trail.begin(at, startBack, k.contrast), at, t)
+		k.begins(k.trail.begin(at, t.back(at, startBack), k.contrast), at, t)
 	}
 }
 
@@ -68,8 +67,7 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	switch {
 	case !k.solid():
 		return false
-	case t.Young && !k.leaves(t.small) && !wanders, t.Young && small && k.strong < youngSmall,
-		t.Young && middle && k.sways():
+	case t.Young && k.sways() && !k.leaves(t.small):
 		return false
 	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false

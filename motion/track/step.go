@@ -79,7 +79,7 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		k.confirm(at, dt, t)
 	}
 	if !k.Confirmed && !flake && !t.Learning && l.Goes {
-		k.begins(k.trail.begin(at, startBack, k.contrast), at, t)
+		k.begins(k.trail.begin(at, t.back(at, startBack), k.contrast), at, t)
 		if l.Since.Before(k.Start) {
 			k.Start, k.Dated = l.Since, true
 		}

@@ -48,6 +48,14 @@ func (t *trail) add(s sight, dt time.Duration) {
 // last is the i-th newest sight, from 1.
 func (t *trail) last(i int) *sight { return &t.sights[(t.n-i)%trailLength] }
 
+// back is how far the start of a track may lie before at: as far as it is known, early in a scene.
+func (t *Tracker) back(at, usual time.Duration) time.Duration {
+	if t.Early && t.change.scene {
+		return max(usual, at-t.change.over)
+	}
+	return usual
+}
+
 // kept is how many sights are known.
 func (t *trail) kept() int { return min(t.n, trailLength) }
 

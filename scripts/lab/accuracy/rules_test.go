@@ -75,7 +75,7 @@ var partNames = []string{"real, making", "begun in the midst", "composite, makin
 // TestParts prints one line: what the detector finds in the parts that it may be made by.
 func TestParts(t *testing.T) {
 	dir := realDir(t)
-	all, _ := realTally(t, dir, false, motion.Config{})
+	all, _ := realTally(t, dir, false, "", motion.Config{})
 	starts := startTally(t, dir, false, motion.Config{})
 	made, scenes := compositeTally(t, dir, false, motion.Config{}), drawnTally(t, dir, motion.Config{})
 	line := ""
