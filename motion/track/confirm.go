@@ -67,7 +67,7 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	switch {
 	case !k.solid():
 		return false
-	case t.Young && k.sways() && !k.leaves(t.small):
+	case t.Young && !k.leaves(t.small) && !wanders:
 		return false
 	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false
