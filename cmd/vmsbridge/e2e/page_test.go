@@ -323,6 +323,13 @@ func TestThePage(t *testing.T) {
 	b.press("nav a[data-view=wall]")
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
 
+	// Between a phone and a monitor no name of a view is broken.
+	for _, width := range []int64{480, 481, 640, 720, 721, 900} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		b.shows(`document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("nav a")].every((a) => a.offsetHeight < 50)`)
+	}
+	b.do(chromedp.EmulateViewport(1280, 800))
+
 	// Events say how far they are on their way to the service; one that it refused, as it has another
 	// of somebody else, is sent again.
 	refused := now.Add(-30 * time.Minute)
