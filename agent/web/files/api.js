@@ -38,7 +38,7 @@ async function call(path, options = {}, again = true) {
   if (answer.ok) return answer;
   if (answer.status === 401) {
     if (again && !byToken && await resume()) return call(path, options, false);
-    throw new Refused(await words(answer));
+    throw new Refused(byToken ? "This token is not good any more. " + side.tokens : "Your sign-in has ended: sign in again.");
   }
   throw Object.assign(new Error(await words(answer)), { status: answer.status });
 }

@@ -11,6 +11,7 @@ const maxSpan = 14 * 86400, minSpan = 60, mostPages = 10; // of 500 events
 export function camera(app, [id, when]) {
   stencil("t-camera");
   const line = $("timeline"), canvas = $("bars"), img = $("still");
+  if (Number.isNaN(Date.parse(when))) when = ""; // of a link that was cut off
   let at = when ? Date.parse(when) : serverNow(), span = 3600, live = !when, current, asking, events = [], media = { results: [], gaps: [] };
   let middle = at, loaded = [0, 0], timer, following = false, loading, whole = false, missing = 0; // what is being loaded, and whether all of it was; before when events are left out
 

@@ -25,7 +25,7 @@ export function wall(app, [site] = []) {
 
   function tileOf(c) {
     const name = make("strong"), state = make("span"), more = make("span", { className: "more" });
-    const img = make("img", { alt: "", hidden: true, decoding: "async" }), none = make("span", { className: "none", text: "no still yet" });
+    const img = make("img", { alt: "", hidden: true, decoding: "async" }), none = make("span", { className: "none" });
     const lamp = make("span", { className: "lamp", text: "motion", hidden: true });
     const link = make("a", { href: "#/camera/" + encodeURIComponent(c.id) }, make("span", { className: "picture" }, none, img), make("span", { className: "caption" }, name, state, more));
     const tile = { c, li: make("li", { className: "tile" }, link, lamp), name, state, more, img, none, lamp, shown: "", visible: false };
@@ -54,6 +54,7 @@ export function wall(app, [site] = []) {
     put(tile.state, stateOf(c), c.online ? "good" : c.state === "off" || c.state === "connecting" ? "dim" : "bad");
     const trouble = c.stuck ? "stands still" : c.tampered ? "its view was changed: " + c.tampered : !c.online && c.reason ? c.reason : "";
     const facts = side.facts(c).filter(Boolean).join(" · ");
+    if (!tile.shown) put(tile.none, c.online ? "no still yet" : "no still");
     put(tile.more, trouble || facts, trouble ? "more bad" : "more");
     among(tile);
     show(tile);

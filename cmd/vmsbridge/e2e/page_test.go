@@ -194,6 +194,7 @@ func TestThePage(t *testing.T) {
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
 	b.shows(`document.querySelectorAll("#cameras li").length === 2 && document.querySelector('[data-id="gone"]').textContent.includes("Nothing answers")`)
 	require.Equal(t, evil, ask[string](b, `document.querySelector('[data-id="gate"] strong').textContent`))
+	require.Equal(t, "no still", ask[string](b, `document.querySelector('[data-id="gone"] .none').textContent`))
 	b.looks("wall")
 	b.shows(`document.querySelector("#cameras li").clientWidth > 500`) // two cameras fill a monitor
 
@@ -350,6 +351,13 @@ func TestThePage(t *testing.T) {
 	b.do(chromedp.Navigate(s.local + "/#/schedule"))
 	b.shows(`document.querySelector("#schedule-of")?.options.length === 3`)
 	b.looks("schedule-of-long-names")
+
+	// A link that was cut off leads to the camera all the same. Who was signed out elsewhere is told so.
+	b.do(chromedp.Navigate(s.local + "/#/camera/gate/2026-13-99T"))
+	b.shows(`document.querySelector("#live")?.getAttribute("aria-pressed") === "true" && document.querySelector("#still").naturalWidth > 300`)
+	ask[bool](b, `fetch("g/aaa/logout", {method: "POST"}).then((r) => r.ok)`)
+	b.press(`nav a[data-view='events']`)
+	b.shows(`document.querySelector("#refusal")?.textContent === "Your sign-in has ended: sign in again."`)
 
 	for line := range strings.Lines(b.console()) {
 		require.Contains(t, line, "the server responded with a status of 4",
