@@ -157,6 +157,13 @@ func TestFeedsAndEmptyLists(t *testing.T) {
 	}
 	code, _ = c.api(token, "POST", "/api/v3.0/roles", `{"name":"x"}`)
 	require.Equal(t, 405, code, "no roles are made here")
+	// What uplink/README.md says that nobody serves is not there, rather than half there.
+	for _, path := range []string{"timeZones", "ssoAuthSettings", "bridges/bridge-a/settings", "exports", "editions",
+		"resourceGrants", "auditLogs", "vehicleLists", "videoSearch"} {
+		code, body := c.api(token, "GET", "/api/v3.0/"+path, "")
+		require.Equal(t, 404, code, path)
+		require.Contains(t, body, "endpointNotFound", path)
+	}
 	code, body = c.api(token, "GET", "/api/v3.0/languages?pageSize=1", "")
 	require.Equal(t, 200, code, body)
 	require.Contains(t, body, `"results":[{"tag":"en","name":"English"}]`)
