@@ -80,9 +80,9 @@ func (l *Service) introduce(ctx context.Context) error {
 		Message: "the service takes no registration: " + err.Error()}
 }
 
-// greet is the first registration: the reporter asks for it until the service has answered that it
-// knows the bridge, or that it needs no registration.
-func (l *Service) greet(ctx context.Context) error {
+// registerFirst is the first registration: delivery asks for it until the service has answered that
+// it knows the bridge, or that it needs no registration.
+func (l *Service) registerFirst(ctx context.Context) error {
 	err := l.register(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -136,7 +136,7 @@ func (l *Service) waitKnown(ctx context.Context) bool {
 // begin comes before the first report: the service must know the bridge, and the bridge the time.
 func (l *Service) begin(ctx context.Context) error {
 	if !isClosed(l.known) {
-		if err := l.greet(ctx); err != nil {
+		if err := l.registerFirst(ctx); err != nil {
 			return err
 		}
 	}

@@ -97,9 +97,9 @@ type Options struct {
 	// tell whose fault it is.
 	Strict bool
 	// Drain is how long requests under way may take once Run's context is done; 0 means 5 s. With
-	// Farewell what waits is handed over in that time too, as far as it goes.
-	Drain    time.Duration
-	Farewell bool
+	// DrainWaiting what waits is handed over in that time too, as far as it goes.
+	Drain        time.Duration
+	DrainWaiting bool
 	// Open is called before the first event is sent, and again after lost had a value; until it
 	// returns Taken it is called again and again. nil: there is nothing to open. A nil lost never
 	// has a value.

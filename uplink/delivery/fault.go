@@ -111,10 +111,10 @@ func (g *gate) close(res result, now time.Time) (closed, loud bool) {
 	return true, loud
 }
 
-// hurry shortens a long pause because something new happened: that shall not wait until the pause
-// is over if the sink is back. One that asks to wait is not hurried, nor one that is there and has
-// trouble.
-func (g *gate) hurry() {
+// shortenPause shortens a long pause because something new happened: that shall not wait until the
+// pause is over if the sink is back. The pause of a sink that asks to wait, or that answers with
+// errors, stays as it is.
+func (g *gate) shortenPause() {
 	if !g.soonest.IsZero() && g.soonest.Before(g.until) {
 		g.until = g.soonest
 	}
@@ -147,8 +147,8 @@ func (b blame) again(id string, taken uint64) bool {
 	return c.times >= blameAfter && taken > c.before
 }
 
-// trouble is an event that fails while the sink may be well. Its lane waits for it.
-type trouble struct {
+// retryState is an event that fails while the sink may be well. Its lane waits for it.
+type retryState struct {
 	id          string
 	place       uint64
 	first       time.Time
@@ -162,12 +162,12 @@ type trouble struct {
 	pauses      *backoff.ExponentialBackOff
 }
 
-func newTrouble(e vms.Queued, taken uint64, o Options) *trouble {
-	return &trouble{id: e.Event.ID, place: e.Place, first: time.Now(), taken: taken, pauses: pauses(o)}
+func newRetryState(e vms.Queued, taken uint64, o Options) *retryState {
+	return &retryState{id: e.Event.ID, place: e.Place, first: time.Now(), taken: taken, pauses: pauses(o)}
 }
 
 // stuck notes a failure of the event itself, and says whether it has had its time.
-func (t *trouble) stuck(v Verdict, taken uint64, o Options) bool {
+func (t *retryState) stuck(v Verdict, taken uint64, o Options) bool {
 	if t.own = v.Kind == OfEvent; taken > t.taken {
 		t.proofs++
 		t.taken = taken
@@ -175,7 +175,7 @@ func (t *trouble) stuck(v Verdict, taken uint64, o Options) bool {
 	return t.proofs >= o.Proofs && time.Since(t.first) >= o.StuckAfter
 }
 
-func (t *trouble) pause(v Verdict, o Options) {
+func (t *retryState) pause(v Verdict, o Options) {
 	t.failures++
 	t.forbidden = v.Forbidden
 	pause := min(t.pauses.NextBackOff(), t.pauses.MaxInterval)
@@ -186,12 +186,12 @@ func (t *trouble) pause(v Verdict, o Options) {
 }
 
 // again ends the pause, so that the event itself is tried next.
-func (t *trouble) again() { t.failures, t.until, t.steppedOver = t.failures+1, time.Time{}, false }
+func (t *retryState) again() { t.failures, t.until, t.steppedOver = t.failures+1, time.Time{}, false }
 
 // choose says what to send of a lane in trouble: the event itself, or every other time once its
 // time is over the one behind it, to find out whose fault it is. alone says whether nothing of
 // another lane waits.
-func (t *trouble) choose(list []uint64, now time.Time, o Options, alone func() bool) []uint64 {
+func (t *retryState) choose(list []uint64, now time.Time, o Options, alone func() bool) []uint64 {
 	t.steppedOver = len(list) > 1 && list[0] == t.place && now.Sub(t.first) >= o.StuckAfter && t.failures%2 == 1 &&
 		(!o.Strict || t.own && alone())
 	if t.steppedOver {

@@ -19,8 +19,8 @@ const (
 	// before an age counts: a clock that jumps years ahead must not empty a backlog.
 	steadyFor  = time.Hour
 	clockSlack = time.Minute
-	// farewell bounds the handing over of what is left at the stop.
-	farewell = 1500 * time.Millisecond
+	// drainTime bounds the handing over of what is left at the stop.
+	drainTime = 1500 * time.Millisecond
 )
 
 // Caps bound what a sink may be behind.
@@ -42,8 +42,8 @@ type FollowOptions struct {
 	// Untrue hands over also events whose times and ids are not right yet; else they and what
 	// follows wait until they are.
 	Untrue bool
-	// Engine is how to deliver. Follow sets Strict, Drain, Farewell and Metrics, and Window where
-	// it is 0.
+	// Engine is how to deliver. Follow sets Strict, Drain, DrainWaiting and Metrics, and Window
+	// where it is 0.
 	Engine     Options
 	Log        *slog.Logger          // nil: nothing is logged
 	Registerer prometheus.Registerer // nil: nothing is counted
@@ -94,7 +94,7 @@ func Follow(sink Sink, o FollowOptions) *Follower {
 	}
 	f := &Follower{cursor: c, o: o}
 	e := o.Engine
-	e.Strict, e.Farewell, e.Drain, e.Window = true, true, farewell, or(e.Window, scanPiece)
+	e.Strict, e.DrainWaiting, e.Drain, e.Window = true, true, drainTime, or(e.Window, scanPiece)
 	e.Log, e.Metrics = o.Log, f.metrics()
 	f.engine = New(c, sink, e)
 	return f

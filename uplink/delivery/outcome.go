@@ -19,12 +19,12 @@ func (s *run) finish(res result) {
 	}
 	v := res.verdict
 	if res.failed == nil {
-		switch t := s.resting[res.key]; {
+		switch t := s.backedOff[res.key]; {
 		case t == nil:
 		case t.steppedOver:
 			t.again() // the one behind it was taken: try it now, and park it if it fails once more
 		default:
-			delete(s.resting, res.key)
+			delete(s.backedOff, res.key)
 		}
 		s.show()
 		return
@@ -107,20 +107,20 @@ func (s *run) land(res result) {
 
 // rest lets a lane wait whose event failed by itself, or parks the event if it has had its time.
 func (s *run) rest(res result) {
-	t := s.resting[res.key]
+	t := s.backedOff[res.key]
 	if t == nil || t.id != res.failed.Event.ID {
 		if t != nil && t.steppedOver {
 			t.pause(res.verdict, s.opts) // the event behind it failed too
 			return
 		}
-		t = newTrouble(*res.failed, s.taken, s.opts)
-		s.resting[res.key] = t
+		t = newRetryState(*res.failed, s.taken, s.opts)
+		s.backedOff[res.key] = t
 	}
 	if t.stuck(res.verdict, s.taken, s.opts) {
 		s.park(*res.failed,
 			"set aside after failing for "+s.opts.StuckAfter.String()+" while others were taken: "+
 				res.verdict.Err.Error())
-		delete(s.resting, res.key)
+		delete(s.backedOff, res.key)
 		return
 	}
 	t.pause(res.verdict, s.opts)
@@ -137,12 +137,12 @@ func (s *run) show() {
 	if len(s.busy) > 0 {
 		state = Sending
 	}
-	for _, t := range s.resting {
+	for _, t := range s.backedOff {
 		if len(s.busy) == 0 && (next.IsZero() || t.until.Before(next)) {
 			state, next = Waiting, t.until
 		}
 	}
-	for _, t := range s.resting {
+	for _, t := range s.backedOff {
 		if t.forbidden {
 			state = Forbidden
 		}

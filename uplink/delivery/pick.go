@@ -48,7 +48,7 @@ func (s *run) lanesOf(fresh bool) (n int) {
 // may says whether an actor's events may be sent now: no others of it are under way that stand
 // before or among them.
 func (s *run) may(k key, now time.Time) bool {
-	if t := s.resting[k]; t != nil && now.Before(t.until) {
+	if t := s.backedOff[k]; t != nil && now.Before(t.until) {
 		return false
 	}
 	if _, ok := s.busy[k]; ok {

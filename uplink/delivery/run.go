@@ -15,19 +15,19 @@ type run struct {
 	backlog *stream // all that waits; while there is a fresh one, what entered the store up to boundary
 	fresh   *stream // what entered later, nil if nothing needs to go ahead
 	split
-	busy    map[key]uint64      // what lanes are serving: the last place of each
-	flying  map[uint64]struct{} // places that lanes are serving
-	resting map[key]*trouble    // lanes whose first event failed by itself
-	results chan result
-	lanes   sync.WaitGroup
-	blame   blame
-	taken   uint64         // events accepted, and times that the sink was opened
-	nextAt  time.Time      // when the store is tried again, after it could not be read or changed
-	inTurn  bool           // with one lane only, whether the last one was for what is fresh
-	doubted bool           // the store may hold something that was read and is neither in a stream nor flying
-	open    bool           // Options.Open is done
-	opening bool           // it is under way
-	lost    <-chan Verdict // of the last Options.Open
+	busy      map[key]uint64      // what lanes are serving: the last place of each
+	flying    map[uint64]struct{} // places that lanes are serving
+	backedOff map[key]*retryState // lanes whose first event failed by itself
+	results   chan result
+	lanes     sync.WaitGroup
+	blame     blame
+	taken     uint64         // events accepted, and times that the sink was opened
+	nextAt    time.Time      // when the store is tried again, after it could not be read or changed
+	inTurn    bool           // with one lane only, whether the last one was for what is fresh
+	doubted   bool           // the store may hold something that was read and is neither in a stream nor flying
+	open      bool           // Options.Open is done
+	opening   bool           // it is under way
+	lost      <-chan Verdict // of the last Options.Open
 }
 
 const (
@@ -42,13 +42,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer stop()
 	s := &run{
 		Engine: e, gate: newGate(e.opts), backlog: newStream(0), split: split{boundary: math.MaxUint64},
-		busy: map[key]uint64{}, flying: map[uint64]struct{}{}, resting: map[key]*trouble{},
+		busy: map[key]uint64{}, flying: map[uint64]struct{}{}, backedOff: map[key]*retryState{},
 		results: make(chan result, e.opts.Concurrency), blame: blame{}, open: e.opts.Open == nil,
 	}
 	defer e.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
 	s.mark(time.Now())
 	sending := ctx
-	if e.opts.Farewell {
+	if e.opts.DrainWaiting {
 		sending = work
 	}
 	for ctx.Err() == nil {
@@ -56,8 +56,8 @@ func (e *Engine) Run(ctx context.Context) error {
 		s.dispatch(sending, work, now)
 		s.wait(ctx, now)
 	}
-	if e.opts.Farewell {
-		s.farewell(work)
+	if e.opts.DrainWaiting {
+		s.drainWaiting(work)
 	}
 	go func() {
 		s.lanes.Wait()
@@ -69,8 +69,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// farewell hands over what waits, as far as the sink takes it.
-func (s *run) farewell(work context.Context) {
+// drainWaiting hands over what waits, as far as the sink takes it.
+func (s *run) drainWaiting(work context.Context) {
 	s.wake()
 	for work.Err() == nil && s.open && !s.gate.probing() {
 		now := time.Now()
@@ -146,7 +146,7 @@ func (s *run) start(ctx, work context.Context, k key, now time.Time) {
 		st = s.fresh
 	}
 	n := s.opts.Turn
-	t := s.resting[k]
+	t := s.backedOff[k]
 	if t != nil || s.gate.probing() {
 		n = 2
 	}
@@ -234,7 +234,7 @@ func (s *run) wait(ctx context.Context, now time.Time) {
 	case !s.idle():
 		until = s.markAt.Add(s.opts.Overtake)
 	}
-	for _, t := range s.resting {
+	for _, t := range s.backedOff {
 		if t.until.After(now) && t.until.Before(until) && !s.gate.closed(now) {
 			until = t.until
 		}
@@ -247,7 +247,7 @@ func (s *run) wait(ctx context.Context, now time.Time) {
 		s.doubted = s.doubted || s.idle()
 		s.wake()
 	case <-changed:
-		s.gate.hurry()
+		s.gate.shortenPause()
 		s.wake()
 	case res := <-s.results:
 		s.finish(res)

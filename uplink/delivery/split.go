@@ -32,15 +32,16 @@ const freshMost = 1024
 // overdue says whether what was marked is a backlog, which is not to hold up what came after it.
 func (s *run) overdue() bool {
 	if s.fresh != nil {
-		return s.fresh.ahead(s.marked, func(a string) bool { return s.rests(key{a, true}) }) > freshMost
+		return s.fresh.ahead(s.marked, func(a string) bool { return s.isBackedOff(key{a, true}) }) > freshMost
 	}
-	return s.flies(0, s.marked) || !s.backlog.drained(s.marked, func(a string) bool { return s.rests(key{a, false}) })
+	return s.flies(0, s.marked) ||
+		!s.backlog.drained(s.marked, func(a string) bool { return s.isBackedOff(key{a, false}) })
 }
 
 // divide makes what is new a stream of its own, and one again of both once the backlog is gone.
 func (s *run) divide(now time.Time) {
 	if s.fresh != nil && !s.flies(0, s.boundary) &&
-		s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
+		s.backlog.drained(s.boundary, func(a string) bool { return s.isBackedOff(key{a, false}) }) {
 		s.rejoin()
 	}
 	if now.Sub(s.markAt) < s.opts.Overtake {
@@ -53,7 +54,7 @@ func (s *run) divide(now time.Time) {
 			s.backlog.cut(s.marked)
 		}
 		s.boundary, s.fresh = s.marked, newStream(s.marked)
-		for k, t := range s.resting {
+		for k, t := range s.backedOff {
 			s.rekey(k, t, key{k.lane, t.place > s.boundary})
 		}
 		s.read(now)
@@ -65,24 +66,24 @@ func (s *run) divide(now time.Time) {
 func (s *run) rejoin() {
 	s.backlog.join(s.fresh)
 	s.fresh, s.boundary = nil, math.MaxUint64
-	for k, t := range s.resting {
+	for k, t := range s.backedOff {
 		s.rekey(k, t, key{k.lane, false})
 	}
 }
 
 // rekey moves an actor's trouble to the stream in which its event stands now; the one that is there
 // already stays.
-func (s *run) rekey(from key, t *trouble, to key) {
+func (s *run) rekey(from key, t *retryState, to key) {
 	if from == to {
 		return
 	}
-	delete(s.resting, from)
-	if s.resting[to] == nil {
-		s.resting[to] = t
+	delete(s.backedOff, from)
+	if s.backedOff[to] == nil {
+		s.backedOff[to] = t
 	}
 }
 
-func (s *run) rests(k key) bool { return s.resting[k] != nil }
+func (s *run) isBackedOff(k key) bool { return s.backedOff[k] != nil }
 
 // flies says whether something after one place and up to another is under way.
 func (s *run) flies(after, upTo uint64) bool {

@@ -18,8 +18,8 @@ const (
 	// resync is how often the states are held against the journal, in case an event went without a
 	// change.
 	resync = time.Minute
-	// farewell bounds the goodbye.
-	farewell = 1500 * time.Millisecond
+	// drainTime bounds the goodbye.
+	drainTime = 1500 * time.Millisecond
 )
 
 // line is the connection and what is known of the broker through it. It belongs to whoever holds
@@ -63,7 +63,7 @@ func (b *Broker) Open(ctx context.Context) (<-chan delivery.Verdict, delivery.Ve
 		return nil, b.verdict(err)
 	}
 	b.line.board = newBoard(b.names, b.opts.Cameras)
-	if err := b.greet(ctx, s, b.line.board); err != nil {
+	if err := b.announceAll(ctx, s, b.line.board); err != nil {
 		s.close()
 		return nil, b.verdict(err)
 	}
@@ -91,9 +91,9 @@ func (b *Broker) verdict(err error) delivery.Verdict {
 	return v
 }
 
-// greet publishes what must be known before anything else: what there is, how it is, and that the
-// bridge is there. What an earlier configuration left is taken away.
-func (b *Broker) greet(ctx context.Context, s *session, states *board) error {
+// announceAll publishes what must be known before anything else: what there is, how it is, and that
+// the bridge is there. What an earlier configuration left is taken away.
+func (b *Broker) announceAll(ctx context.Context, s *session, states *board) error {
 	var list []message
 	if b.names.discovery != "" {
 		list = discovery(b.names, b.opts.Bridge, b.opts.Cameras, b.opts.Arm != nil)
@@ -117,7 +117,7 @@ func (b *Broker) greet(ctx context.Context, s *session, states *board) error {
 	}
 	list = append(stale(before, now), list...)
 	if _, err := s.publish(ctx, list); err != nil {
-		return fmt.Errorf("greet the broker: %w", err)
+		return fmt.Errorf("publish the state to the broker: %w", err)
 	}
 	if !known {
 		b.remember(now)
@@ -218,7 +218,7 @@ func (b *Broker) Run(ctx context.Context) error {
 	}
 	err := b.Follower.Run(ctx)
 	b.stopped.Store(true)
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if b.line.take(limited) == nil {
 		if b.line.session != nil {
