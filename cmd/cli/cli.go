@@ -174,8 +174,10 @@ func Unknown(kind, id, where string, known []string) error {
 	list := "there is none"
 	if n := len(known); n > most {
 		list = fmt.Sprintf("there are %s and %d more", strings.Join(known[:most], ", "), n-most)
-	} else if n > 0 {
-		list = "there is " + strings.Join(known, ", ")
+	} else if n > 1 {
+		list = "there are " + strings.Join(known, ", ")
+	} else if n == 1 {
+		list = "there is " + known[0]
 	}
 	if where == "" {
 		return fmt.Errorf("no %s %q: %s", kind, id, list)

@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	require.EqualError(t, Unknown("camera", "x", "a.yaml", []string{"a", "b"}), `a.yaml has no camera "x": there is a, b`)
+	require.EqualError(t, Unknown("camera", "x", "a.yaml", []string{"a", "b"}), `a.yaml has no camera "x": there are a, b`)
 	require.EqualError(t, Unknown("bridge", "x", "the service", nil), `the service has no bridge "x": there is none`)
 	require.ErrorContains(t, Unknown("camera", "x", "a", make([]string, 25)), "and 5 more")
 }

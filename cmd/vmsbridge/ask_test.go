@@ -124,7 +124,7 @@ func TestEvents(t *testing.T) {
 
 	r = s.do(t, "events", "--camera", "attic")
 	require.Equal(t, exitFailed, r.code)
-	require.Contains(t, r.err, `no camera "attic": there is gate, yard`)
+	require.Contains(t, r.err, `no camera "attic": there are gate, yard`)
 }
 
 // lines collects what a command that runs on prints.
@@ -197,7 +197,7 @@ func TestImage(t *testing.T) {
 	}{
 		"too early": {[]string{"--camera", "gate", "--before", "2026-01-01T12:00:00Z"},
 			"no such still: nothing was recorded before that time"},
-		"unknown camera": {[]string{"--camera", "attic"}, `no camera "attic": there is gate, yard`},
+		"unknown camera": {[]string{"--camera", "attic"}, `no camera "attic": there are gate, yard`},
 	} {
 		r := s.do(t, append([]string{"image", "-o", file + ".none"}, tc.args...)...)
 		require.Equal(t, exitFailed, r.code, name)
