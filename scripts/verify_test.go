@@ -108,3 +108,17 @@ func TestReleaseVerifies(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "it is not signed")
 }
+
+// A package puts nothing below /bin and /lib, which are links on today's systems: dpkg would warn when
+// it is removed, and lintian refuses it.
+func TestPackagesUseNoLinkedFolder(t *testing.T) {
+	packages, err := filepath.Glob("../configs/package/vms*.yaml")
+	require.NoError(t, err)
+	require.Len(t, packages, 2)
+	for _, name := range packages {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "dst: /usr/lib/systemd/system/")
+		require.NotRegexp(t, `dst: /(bin|sbin|lib)\b`, string(text), name)
+	}
+}

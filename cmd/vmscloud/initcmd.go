@@ -66,7 +66,7 @@ func (c initCmd) Run() error {
 		return c.said(secretOut(), o, "%s\n", account.ID)
 	}
 	start, cloud := called()+" run "+c.flags(), called()
-	if _, err := os.Stat("/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData && c.Store == "" {
+	if _, err := os.Stat("/usr/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData && c.Store == "" {
 		start, cloud = "sudo systemctl start vmscloud", "sudo -u vmscloud vmscloud"
 	}
 	fmt.Printf(`Account %s (%s) is ready in %s.
