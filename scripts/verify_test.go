@@ -109,8 +109,8 @@ func TestReleaseVerifies(t *testing.T) {
 	require.Contains(t, out, "it is not signed")
 }
 
-// A package puts nothing below /bin and /lib, which are links on today's systems: dpkg would warn when
-// it is removed, and lintian refuses it.
+// A package puts nothing below /bin and /lib, which are links on today's systems: dpkg would warn
+// when it is removed, and lintian refuses it.
 func TestPackagesUseNoLinkedFolder(t *testing.T) {
 	packages, err := filepath.Glob("../configs/package/vms*.yaml")
 	require.NoError(t, err)

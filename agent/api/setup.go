@@ -94,7 +94,6 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 		return map[string]any{"id": id}, err
 	})
 	a.changeRoutes(mux)
-	a.queueRoutes(mux)
 	a.forAdministrators(mux, "POST /web/arm", func(r *http.Request, p identity.Principal) (any, error) {
 		list, err := armed(r, a.opts.Arming, p.Holder)
 		if refusal, ok := errors.AsType[*arming.Refusal](err); ok {

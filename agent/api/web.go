@@ -24,6 +24,7 @@ func (a *API) webRoutes(mux *http.ServeMux) {
 	a.setupRoutes(mux)
 	a.tuningRoutes(mux)
 	a.scheduleRoutes(mux)
+	a.queueRoutes(mux)
 	mux.HandleFunc("GET /web/begin", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]bool{"firstUser": a.users.nobodyYet(a.opts.Config().Bridge.Account)})
 	})

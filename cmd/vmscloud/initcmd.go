@@ -66,7 +66,8 @@ func (c initCmd) Run() error {
 		return c.said(secretOut(), o, "%s\n", account.ID)
 	}
 	start, cloud := called()+" run "+c.flags(), called()
-	if _, err := os.Stat("/usr/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData && c.Store == "" {
+	_, err = os.Stat("/usr/lib/systemd/system/vmscloud.service")
+	if err == nil && c.Data == packageData && c.Store == "" {
 		start, cloud = "sudo systemctl start vmscloud", "sudo -u vmscloud vmscloud"
 	}
 	fmt.Printf(`Account %s (%s) is ready in %s.

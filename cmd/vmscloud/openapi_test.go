@@ -111,8 +111,8 @@ func TestEveryArgumentIsTaken(t *testing.T) {
 		for part, id := range ids {
 			path = strings.Replace(path, part, id, 1)
 		}
-		if item.Get == nil || strings.Contains(path, "{") || path == "bridges:tunnel" || strings.HasSuffix(path, "/stream") ||
-			strings.HasPrefix(path, "media") && needed[name] == nil {
+		if item.Get == nil || strings.Contains(path, "{") || path == "bridges:tunnel" ||
+			strings.HasSuffix(path, "/stream") || strings.HasPrefix(path, "media") && needed[name] == nil {
 			continue
 		}
 		for _, p := range item.Get.Parameters {

@@ -642,7 +642,7 @@ func TestStopLetsARequestFinish(t *testing.T) {
 		go func() { done <- r.Run(ctx) }()
 		box.put(event("a", 1))
 		box.put(event("a", 2))
-		after(time.Second)
+		after(time.Second / 2) // before the second event may overtake the first
 		cancel()
 		require.ErrorIs(t, <-done, context.Canceled)
 		require.Len(t, svc.taken(), 1, "the one under way, not the next")

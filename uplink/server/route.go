@@ -74,8 +74,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, o operation) erro
 // lacksScope says how a token gets a scope.
 func lacksScope(scope string) string {
 	if scope == identity.ScopeAll {
-		return "This token lacks the scope " + scope + ". Only a token of OAuth may have it, one for a user who asked " +
-			"for scope=" + scope + "; tokens of a bridge's configuration and of vmscloud token create do not"
+		return "This token lacks the scope " + scope + ". Only a token of OAuth may have it, one for a user who " +
+			"asked for scope=" + scope + "; tokens of a bridge's configuration and of vmscloud token create do not"
 	}
 	return "This token lacks the scope " + scope +
 		". A token of a bridge's configuration gets it by `scopes: [read, report]` beside its name in api.tokens, " +

@@ -285,7 +285,8 @@ func TestThePage(t *testing.T) {
 	// Health: what is wrong first, with what to do.
 	b.press(`nav a[data-view='health']`)
 	b.shows(`document.querySelector("#problems li")?.textContent.includes("gone") && document.querySelectorAll("#health-cameras tr").length === 2`)
-	for _, figure := range []string{"Version", "Stills", "Events kept", "Disk", "Processors", "Memory", "Clock", "Service"} {
+	for _, figure := range []string{"Version", "Stills", "Events kept", "Disk", "Processors", "Memory", "Clock",
+		"Service"} {
 		b.shows(`[...document.querySelectorAll("#figures dt")].some((dt) => dt.textContent === "` + figure + `" && dt.nextSibling.textContent)`)
 	}
 	b.looks("health")
@@ -331,8 +332,8 @@ func TestThePage(t *testing.T) {
 	}
 	b.do(chromedp.EmulateViewport(1280, 800))
 
-	// Events say how far they are on their way to the service; one that it refused, as it has another
-	// of somebody else, is sent again.
+	// Events say how far they are on their way to the service; one that it refused, as it has
+	// another of somebody else, is sent again.
 	refused := now.Add(-30 * time.Minute)
 	others := command(t, "vmscloud", "token", "create", "--data", s.path("cloud"), "--kind", "user", "--account",
 		s.account, "--scope", "report", "--quiet")
@@ -352,7 +353,8 @@ func TestThePage(t *testing.T) {
 	b.shows(`document.querySelector("#schedule-of")?.options.length === 3`)
 	b.looks("schedule-of-long-names")
 
-	// A link that was cut off leads to the camera all the same. Who was signed out elsewhere is told so.
+	// A link that was cut off leads to the camera all the same. Who was signed out elsewhere is
+	// told so.
 	b.do(chromedp.Navigate(s.local + "/#/camera/gate/2026-13-99T"))
 	b.shows(`document.querySelector("#live")?.getAttribute("aria-pressed") === "true" && document.querySelector("#still").naturalWidth > 300`)
 	ask[bool](b, `fetch("g/aaa/logout", {method: "POST"}).then((r) => r.ok)`)

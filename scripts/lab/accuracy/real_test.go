@@ -27,7 +27,7 @@ import (
 var (
 	realSpans  = flag.Bool("spans", false, "TestReal: say what was found in each clip")
 	onlyClips  = flag.String("clips", ".", "TestClips: only those whose names match")
-	makingOnly = flag.Bool("making", false, "TestClips: look at the making part only, and begin in the midst of its motions")
+	makingOnly = flag.Bool("making", false, "TestClips: look at the making part only, and begin in its midst")
 	level      = flag.Float64("sensitivity", 0, "TestClips: the sensitivity, if not the default one")
 )
 

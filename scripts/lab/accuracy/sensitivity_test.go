@@ -26,7 +26,8 @@ func TestSensitivity(t *testing.T) {
 				all.motions, all.alarms, all.quiet/60, made.found, made.motions, made.alarms, made.quiet/60)
 			all.add(made)
 			for i, hit := range before.hit {
-				assert.True(t, !hit || all.hit[i], "judging %v: motion %d is found below %.1f, and not there", judge, i, level)
+				assert.True(t, !hit || all.hit[i], "judging %v: motion %d is found below %.1f, and not there",
+					judge, i, level)
 			}
 			before = all
 		}
