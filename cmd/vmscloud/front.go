@@ -10,12 +10,12 @@ import (
 )
 
 // Connections at a time: a bridge has one for its tunnel and one or two to report by, and a site
-// has one address. A thousand that show nobody yet, as when all bridges come back at once, take
-// some 40 MiB.
+// has one address. 512 that show nobody yet, as when all bridges come back at once, take some
+// 35 MiB, and 50 with as many requests of HTTP/2 each as it lets them have.
 const (
 	connections           = 16384
 	connectionsPerAddress = 1024
-	strangers             = 768
+	strangers             = 512
 )
 
 // front is the service's port with what answers there.
