@@ -86,7 +86,7 @@ func (a *Agent) listen() (*admit.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the local API: %w (is another bridge running? change api.listen)", err)
 	}
-	return admit.New(l, admit.Options{Total: connections, PerAddress: connections / 2, Strangers: connections / 4,
+	return admit.New(l, admit.Options{Total: connections, PerAddress: connections / 2, Strangers: connections * 7 / 16,
 		Log: a.log}), nil
 }
 

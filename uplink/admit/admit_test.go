@@ -192,6 +192,36 @@ func TestRoomForTheMachineItself(t *testing.T) {
 	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.1"), get))
 }
 
+// The same where those who never showed who they are have all that they may.
+func TestRoomForTheMachineItselfAmongStrangers(t *testing.T) {
+	b := newBed(t, Options{Total: 256, PerAddress: 256, Strangers: 32})
+	for range 40 {
+		b.dial("127.0.0.2")
+	}
+	b.until("all places of strangers but two are taken", func() bool { _, _, n := b.counts(); return n == 30 })
+	for range 2 {
+		require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.1"), get))
+	}
+}
+
+// What a crowd took is given back when it has gone, also where all leave in one moment.
+func TestACrowdThatLeavesAtOnce(t *testing.T) {
+	b := newBed(t, Options{Total: 1024, PerAddress: 1024})
+	for range 20 {
+		var all []net.Conn
+		for range manyStrangers {
+			all = append(all, b.dial("127.0.0.2"))
+		}
+		b.until("a crowd", b.l.memory.tight.Load)
+		var leaving sync.WaitGroup
+		for _, c := range all {
+			leaving.Go(func() { _ = c.Close() })
+		}
+		leaving.Wait()
+		b.until("the crowd has gone", func() bool { return !b.l.memory.tight.Load() })
+	}
+}
+
 // Those who have sent the most are cut off when strangers' requests hold more than they may
 // together; small requests, and large ones of who is known, go through meanwhile.
 func TestStrangersShareTheMemory(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 // Options of New. Total and PerAddress are needed.
 type Options struct {
 	// Total is how many connections there are at a time, at most half of the files that the process
-	// may open. A sixteenth is kept for this machine itself: its health checks.
+	// may open. A sixteenth of these, and of Strangers, is kept for this machine itself: its health
+	// checks.
 	Total int
 	// PerAddress is how many of them may come from one address, or one /64 of IPv6. This machine
 	// itself may have all.
@@ -37,8 +38,9 @@ const (
 	defaultBytes = 2 << 20
 	// smallRequest is never cut off for its size: a TLS handshake and the head of a request.
 	smallRequest = 4 << 10
-	// patience is how long a stranger has to show who it is before it makes room for another.
-	patience = 3 * time.Second
+	// patience is how long a stranger has at least to show who it is before it makes room for
+	// another. The one that has been there for longest goes first.
+	patience = time.Second / 2
 	logEvery = time.Minute
 )
 
@@ -182,9 +184,10 @@ func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, vic
 	if theirs == nil {
 		theirs = &line{}
 	}
-	total := l.o.Total
+	total, strangers := l.o.Total, l.o.Strangers
 	if !l.own(from.Addr()) {
 		total -= total / 16
+		strangers -= strangers / 16
 	}
 	makeRoom := func(in *line, full func() bool, of ...state) bool {
 		for full() {
@@ -199,7 +202,7 @@ func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, vic
 	}
 	ok = (!limited || makeRoom(theirs, func() bool { return theirs.n >= l.o.PerAddress }, answered, idle, stranger)) &&
 		makeRoom(&l.all, func() bool { return l.all.n >= total }, answered, idle, stranger) &&
-		makeRoom(&l.all, func() bool { return l.strangersLocked() >= l.o.Strangers }, answered, stranger)
+		makeRoom(&l.all, func() bool { return l.strangersLocked() >= strangers }, answered, stranger)
 	if turned := len(victims); turned > 0 || !ok {
 		if !ok {
 			turned++

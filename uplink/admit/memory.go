@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -21,26 +22,37 @@ const (
 // memory keeps Go from growing for a crowd of strangers, and gives back at once what it took when
 // the crowd has gone; otherwise that would take some minutes.
 type memory struct {
-	mu    sync.Mutex // guards what follows; taken before the listener's
-	tight bool
-	limit int64 // what it was before
+	mu    sync.Mutex  // guards limit, and changes of tight; taken before the listener's
+	tight atomic.Bool // there is a crowd
+	limit int64       // what it was before
 }
 
-// watch looks whether a crowd has come or gone.
+// watch looks whether a crowd has come or gone. Who finds somebody else at that does not wait: that
+// one looks once more when it is done.
 func (m *memory) watch(l *Listener) {
-	if crowd := l.crowd(); crowd == crowdSame || !m.mu.TryLock() {
-		return // who holds it looks too, and so does the next connection
+	for m.due(l) && m.mu.TryLock() {
+		if m.due(l) {
+			m.turn()
+		}
+		m.mu.Unlock()
 	}
-	defer m.mu.Unlock()
-	switch crowd := l.crowd(); {
-	case crowd == crowdCame && !m.tight:
-		m.tight, m.limit = true, debug.SetMemoryLimit(-1)
+}
+
+func (m *memory) due(l *Listener) bool {
+	return m.tight.Load() && l.crowd() == crowdGone || !m.tight.Load() && l.crowd() == crowdCame
+}
+
+// turn does what a crowd that has come or gone needs. m.mu is held.
+func (m *memory) turn() {
+	if crowd := !m.tight.Load(); crowd {
+		m.limit = debug.SetMemoryLimit(-1)
 		debug.SetMemoryLimit(min(m.limit, held()+crowdBytes))
-	case crowd == crowdGone && m.tight:
-		m.tight = false
-		debug.SetMemoryLimit(m.limit)
-		debug.FreeOSMemory()
+		m.tight.Store(true)
+		return
 	}
+	m.tight.Store(false)
+	debug.SetMemoryLimit(m.limit)
+	debug.FreeOSMemory()
 }
 
 // crowdChange says what number of strangers there is.
