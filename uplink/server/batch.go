@@ -97,7 +97,7 @@ func (s *Server) store(b *batch) {
 		}
 		ev, err := s.place(b.events[i])
 		if err != nil {
-			b.results[i] = vms.Reported{Error: s.refusal(err)}
+			b.results[i] = vms.Reported{Error: s.refusal(s.notStored(ev, err))}
 			if !forGood(b.results[i].Error) {
 				b.results = b.results[:i+1]
 				break

@@ -89,6 +89,15 @@ func TestReportManyToAStoreInTrouble(t *testing.T) {
 	require.Equal(t, []int{201, 201, 503}, codes)
 }
 
+// Where the store cannot be read, as on a full disk, nothing is stored either: come again.
+func TestReportToAStoreThatCannotBeRead(t *testing.T) {
+	b := newBed(t)
+	b.unreadable = errors.New("secret detail")
+	b.report(body(t, nil)).refused(503, vms.ReasonServiceUnavailable, "try again")
+	codes, _ := b.verdicts(many(t, nil, nil))
+	require.Equal(t, []int{503}, codes)
+}
+
 func TestPackedBodies(t *testing.T) {
 	b := newBed(t)
 	pack := func(s string) string {

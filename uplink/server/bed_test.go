@@ -35,14 +35,15 @@ const (
 
 // bed is a server over a real journal, with cameras and images that a test decides.
 type bed struct {
-	t       *testing.T
-	url     string
-	journal *journal.Journal
-	server  *Server
-	images  func(ImageQuery) (Image, error)
-	asked   []ImageQuery
-	bridges *bridgeLog
-	storeFn func(vms.Event) error // instead of the journal's Put
+	t          *testing.T
+	url        string
+	journal    *journal.Journal
+	server     *Server
+	images     func(ImageQuery) (Image, error)
+	asked      []ImageQuery
+	bridges    *bridgeLog
+	storeFn    func(vms.Event) error // instead of the journal's Put
+	unreadable error                 // of the events, if any
 }
 
 func newBed(t *testing.T) *bed {
@@ -93,7 +94,12 @@ func (e bedEvents) Put(ev vms.Event, report bool) error {
 	return e.Journal.Put(ev, report)
 }
 
-func (e bedEvents) Get(_, id string) (vms.Event, error) { return e.Journal.Get(id) }
+func (e bedEvents) Get(_, id string) (vms.Event, error) {
+	if e.b.unreadable != nil {
+		return vms.Event{}, e.b.unreadable
+	}
+	return e.Journal.Get(id)
+}
 
 // PutAll stores many as vmscloud's does; with a storeFn it stores none, so that each is put alone.
 func (e bedEvents) PutAll(events []vms.Event, report bool) error {

@@ -23,7 +23,7 @@ func (s *Server) reportEvent(c *call) error {
 	}
 	defer s.turns.Take([]string{ev.NaturalID()}, nil)()
 	if ev, err = s.place(ev); err != nil {
-		return err
+		return s.notStored(ev, err)
 	}
 	if err := s.put(ev); err != nil {
 		return err
@@ -68,14 +68,20 @@ func ofHealth(ev vms.Event) bool {
 // put stores an event that is checked.
 func (s *Server) put(ev vms.Event) error {
 	err := s.opts.Events.Put(ev, s.opts.Report)
-	var e *vms.Error
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &e):
-		return e
 	case errors.Is(err, vms.ErrOwned):
 		return owned(ev)
+	}
+	return s.notStored(ev, err)
+}
+
+// notStored is what a reporter is told because of err.
+func (s *Server) notStored(ev vms.Event, err error) error {
+	var e *vms.Error
+	if errors.As(err, &e) {
+		return e
 	}
 	// It is not stored, so the client must keep it and come again: 503 says that better than 500.
 	s.log.Error("a reported event could not be stored; its reporter will try again", "id", ev.ID, "error", err)
