@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,7 @@ type watched struct {
 	door  door
 	from  time.Time
 	token string
-	ahead time.Duration           // of the service's clock, from its next start on
+	ahead atomic.Int64            // of the service's clock, in nanoseconds
 	asked func([]vms.Event) error // before events are stored; nil: nothing is asked
 	stop  func()
 }
@@ -62,8 +63,7 @@ func (w *watched) start() {
 	if w.asked != nil {
 		w.ledger.Journal = &askedJournal{j, w.asked}
 	}
-	ahead := w.ahead
-	w.ledger.presence, err = watchBridges(w.ledger, r, func() time.Time { return time.Now().Add(ahead) }, w.log)
+	w.ledger.presence, err = watchBridges(w.ledger, r, w.clock, w.log)
 	require.NoError(w.t, err)
 	r.Away = w.presence.Away
 	kept, err := openMarks(w.ledger)
@@ -82,6 +82,9 @@ func (w *watched) start() {
 		require.NoError(w.t, ids.Close())
 	}
 }
+
+// clock is what the service's clock shows.
+func (w *watched) clock() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
 func (w *watched) register(statuses ...string) {
 	w.t.Helper()
@@ -426,13 +429,13 @@ func TestTheServicesClockWasAhead(t *testing.T) {
 		w := newWatched(t).online()
 		w.until(10)
 		w.stop()
-		w.ahead = time.Hour
+		w.ahead.Store(int64(time.Hour))
 		w.start()
 		w.register(on, on)
 		w.until(300)
 		require.Equal(t, []string{gone, gone}, w.statuses())
 		w.stop()
-		w.ahead = 0
+		w.ahead.Store(0)
 		w.start()
 		w.until(310)
 		w.token = "second" // the bridge has started anew, and tells of its cameras itself
@@ -448,6 +451,64 @@ func TestTheServicesClockWasAhead(t *testing.T) {
 		require.Equal(t, []string{on, gone}, w.statuses())
 		require.Contains(t, w.timeline("camera", "c1"), "online 320..")
 	})
+}
+
+// The service's clock is set while tunnels stand. Nobody is away for that; who goes away then is told
+// of in time, and of a moment of the new time; and the spans meet, but for those that began in the
+// future: they have no length.
+func TestTheServicesClockIsSet(t *testing.T) {
+	for name, by := range map[string]time.Duration{"two seconds forward": 2 * time.Second,
+		"two seconds back": -2 * time.Second, "ten minutes forward": 10 * time.Minute,
+		"ten minutes back": -10 * time.Minute, "a day forward": 24 * time.Hour, "a day back": -24 * time.Hour,
+		"a year forward": 365 * 24 * time.Hour, "a year back": -365 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWatched(t).online()
+				shown := func(second float64) string { return w.since(vms.At(w.at(second).Add(by))) }
+				first := shown(94)
+				if by < -94*time.Second {
+					first = "0" // it began in the future
+				}
+				w.until(50)
+				w.ahead.Store(int64(by))
+				w.until(100)
+				require.Equal(t, []string{on, on}, w.statuses())
+				require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"))
+				w.presence.TunnelEnded(box, time.Now().Add(-6*time.Second)) // noticed by the silence
+				w.until(104)
+				require.Equal(t, []string{gone, gone}, w.statuses())
+				w.until(200)
+				w.presence.TunnelStands(box)
+				w.register(on, on)
+				w.until(202)
+				require.Equal(t, []string{on, on}, w.statuses())
+				before := "0"
+				if by < 0 && first == "0" {
+					before = shown(94)
+				}
+				lines := func(cut string) []string {
+					return []string{"online 0.." + first + cut,
+						"bridgeOffline " + shown(94) + ".." + shown(200) + " after online " + before,
+						"online " + shown(200) + ".. after bridgeOffline " + shown(94)}
+				}
+				require.ElementsMatch(t, lines(""), w.timeline("bridge", "b1"))
+				require.ElementsMatch(t, lines(" cut"), w.timeline("camera", "c1"))
+
+				w.presence.TunnelEnded(box, time.Now())
+				w.until(203)
+				w.register(on, on) // and is silent from then on
+				w.until(300)
+				w.ahead.Store(0)
+				w.until(382)
+				require.Equal(t, []string{on, on}, w.statuses())
+				w.until(384)
+				require.Equal(t, []string{gone, gone}, w.statuses())
+				require.True(t, slices.ContainsFunc(w.timeline("bridge", "b1"), func(line string) bool {
+					return strings.HasPrefix(line, "bridgeOffline 203.. after online")
+				}), "%q", w.timeline("bridge", "b1"))
+			})
+		})
+	}
 }
 
 // A camera that the bridge no longer has does not stay out of reach for ever, nor one of which a

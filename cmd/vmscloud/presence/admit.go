@@ -1,10 +1,6 @@
 package presence
 
-import (
-	"time"
-
-	"vmsbridge/uplink/vms"
-)
+import "vmsbridge/uplink/vms"
 
 // Admit says what is to be stored when a bridge reports a camera's status event, so that the spans
 // of the camera meet; stored is what the book has under its id, nil for nothing. Where a span of
@@ -32,11 +28,9 @@ func (w *Watch) Admit(ev vms.Event, stored *vms.Event) (store []vms.Event, undo 
 		switch {
 		case !ok:
 		case ev.Ongoing() && h.status == vms.StatusBridgeOffline:
-			at := vms.At(w.o.Now()).Time
-			if !at.After(h.since) {
-				at = h.since.Add(time.Millisecond)
-			}
-			next := hold(begin(d, status.status, at, h.state, whyGoesOn))
+			now := w.o.Now()
+			at, was := h.next(now, now)
+			next := hold(begin(d, status.status, at, was, whyGoesOn))
 			return []vms.Event{end(h.event, at), next.event}, put(&next)
 		case !ev.Ongoing() && h.status != vms.StatusBridgeOffline && !ev.EndTimestamp.Before(h.since):
 			return []vms.Event{end(h.event, ev.EndTimestamp.Time)}, put(nil)

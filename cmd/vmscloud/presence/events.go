@@ -42,6 +42,21 @@ type state struct {
 	since  time.Time
 }
 
+// next is when the state after this one begins, if it comes at a time or as soon after it as can be
+// told, and this one as that has it: two that begin in one millisecond would be one event. One that
+// begins in the future, for a clock was ahead, holds nothing up.
+func (s state) next(at, now time.Time) (time.Time, state) {
+	at = vms.At(at).Time
+	switch {
+	case s.status == "" || at.After(s.since):
+	case s.since.Sub(now) > time.Second:
+		s.since = at
+	default:
+		at = s.since.Add(time.Millisecond)
+	}
+	return at, s
+}
+
 // stateOf is the state that a status event tells; its status is "" for other events.
 func stateOf(ev vms.Event) state {
 	var s struct {

@@ -22,7 +22,7 @@ func (w *Watch) began(d Device) error {
 		return nil
 	}
 	w.mu.Lock()
-	at := w.bridges[d].last
+	at := w.wall(w.bridges[d].last)
 	w.mu.Unlock()
 	first := begin(d, vms.StatusOnline, at, state{}, whyOnline)
 	return w.amend([]Device{d}, func([]vms.Event) (ended, begun []vms.Event) { return nil, []vms.Event{first} })
@@ -61,8 +61,9 @@ func (w *Watch) amend(devices []Device, change func(ongoing []vms.Event) (ended,
 func (w *Watch) lost(d Device) error {
 	w.mu.Lock()
 	b := w.bridges[d]
-	last, due := b.last, b.tunnels == 0 && !w.o.Now().Before(b.until)
+	last, due := b.last, w.silentLocked(b, time.Now())
 	w.mu.Unlock()
+	at, now := w.wall(last), w.o.Now()
 	if !due {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (w *Watch) lost(d Device) error {
 	}
 	cut := 0
 	err := w.amend(devices, func(ongoing []vms.Event) (ended, begun []vms.Event) {
-		begun, ended, cut = away(devices, ongoing, last)
+		begun, ended, cut = away(devices, ongoing, at, now)
 		return ended, begun
 	})
 	if err != nil {
@@ -90,14 +91,14 @@ func (w *Watch) lost(d Device) error {
 	}
 	w.mu.Unlock()
 	w.o.Log.Warn("a bridge is away: look at its power and its link", "bridge", d.Actor.ID, "account", d.Account,
-		"last_heard_of", last, "cameras", len(on), "spans_cut_off", cut)
+		"last_heard_of", at, "cameras", len(on), "spans_cut_off", cut)
 	return nil
 }
 
 // away is what becomes of the events of devices that go on when nothing was heard of them since
-// last: dark are those that begin, ended those that end; cut is how many of the latter are not
+// last, now: dark are those that begin, ended those that end; cut is how many of the latter are not
 // status spans.
-func away(devices []Device, ongoing []vms.Event, last time.Time) (dark, ended []vms.Event, cut int) {
+func away(devices []Device, ongoing []vms.Event, last, now time.Time) (dark, ended []vms.Event, cut int) {
 	since, before := map[Device]time.Time{}, map[Device]state{}
 	for _, ev := range ongoing {
 		if s := stateOf(ev); s.status != "" && ev.CreatorID == vms.CreatorHealth {
@@ -105,12 +106,9 @@ func away(devices []Device, ongoing []vms.Event, last time.Time) (dark, ended []
 		}
 	}
 	for _, d := range devices {
-		at := vms.At(last).Time
-		if b := before[d]; b.status != "" && !at.After(b.since) {
-			at = b.since.Add(time.Millisecond) // two that begin in one millisecond would be one event
-		}
+		at, was := before[d].next(last, now)
 		since[d] = at
-		dark = append(dark, begin(d, vms.StatusBridgeOffline, at, before[d], whyAway))
+		dark = append(dark, begin(d, vms.StatusBridgeOffline, at, was, whyAway))
 	}
 	for _, ev := range ongoing {
 		switch {
@@ -129,7 +127,7 @@ func away(devices []Device, ongoing []vms.Event, last time.Time) (dark, ended []
 // returned writes that a bridge is back. Its cameras follow as it tells of them.
 func (w *Watch) returned(d Device) error {
 	w.mu.Lock()
-	at, h := w.bridges[d].back, w.held[d]
+	at, h := w.wall(w.bridges[d].back), w.held[d]
 	w.mu.Unlock()
 	next, err := w.follow(d, h, at, vms.StatusOnline, whyOnline)
 	if err != nil {
@@ -146,10 +144,8 @@ func (w *Watch) returned(d Device) error {
 
 // follow ends a span of the service's own and begins the next one, of another status.
 func (w *Watch) follow(d Device, h held, at time.Time, status, why string) (next held, err error) {
-	if at = vms.At(at).Time; !at.After(h.since) {
-		at = h.since.Add(time.Millisecond)
-	}
-	next = hold(begin(d, status, at, h.state, why))
+	at, was := h.next(at, w.o.Now())
+	next = hold(begin(d, status, at, was, why))
 	return next, w.amend([]Device{d}, func([]vms.Event) (ended, begun []vms.Event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -164,7 +160,7 @@ func (w *Watch) follow(d Device, h held, at time.Time, status, why string) (next
 // none is to be expected from its events.
 func (w *Watch) settled(d Device) error {
 	on, gone, _ := w.o.Cameras(d.Account, d.Actor.ID)
-	now := w.o.Now()
+	now := time.Now()
 	type step struct {
 		d      Device
 		h      held
@@ -203,7 +199,7 @@ func (w *Watch) settled(d Device) error {
 	}
 	w.mu.Unlock()
 	for _, s := range steps {
-		if _, err := w.follow(s.d, s.h, back, s.status, s.why); err != nil {
+		if _, err := w.follow(s.d, s.h, w.wall(back), s.status, s.why); err != nil {
 			return err
 		}
 	}

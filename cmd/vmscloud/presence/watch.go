@@ -41,7 +41,9 @@ const (
 
 const (
 	stepEvery = time.Second
-	noteEvery = 30 * time.Second
+	// standstill is how long Run's goroutine, which is woken each second, must not have been woken.
+	standstill = 5 * time.Second
+	noteEvery  = 30 * time.Second
 	// atOnce bounds the bridges whose events are written at a time; they share transactions.
 	atOnce = 8
 )
@@ -65,26 +67,31 @@ type Options struct {
 	// known is false if there is no such bridge any more.
 	Cameras func(account, bridge string) (on, gone []string, known bool)
 	Log     *slog.Logger
-	Now     func() time.Time // nil: time.Now
+	Now     func() time.Time // what events' times are by; nil: time.Now
 }
 
 // Watch is safe for concurrent use.
 type Watch struct {
-	o     Options
-	wake  chan struct{} // buffered 1: there may be something to do
-	noted time.Time     // of Run's goroutine
+	o    Options
+	wake chan struct{} // buffered 1: there may be something to do
+	// noted is when it was noted that the service runs, and idle since when Run's goroutine has had
+	// nothing to do; both are its own.
+	noted, idle time.Time
 
 	mu      sync.Mutex // guards what follows
+	deaf    time.Time  // until then nobody counts as away, for the service stood still
+	ran     time.Time  // by the wall clock, when the service last ran before it was started
 	bridges map[Device]*bridge
 	woken   map[Device]struct{} // those heard of since they were looked at
 	held    map[Device]held     // the spans that the service itself began, and that go on
 }
 
-// bridge is the state of one bridge. The zero value was never heard of.
+// bridge is the state of one bridge. The zero value was never heard of. Its times are as time.Now
+// gives them, since for how long somebody is silent does not depend on the wall clock: see wall.
 type bridge struct {
 	tunnels int
 	until   time.Time // when it counts as away, if nothing is heard of it; it does not count while it has a tunnel
-	last    time.Time // when it was last heard of
+	last    time.Time // when it was last heard of; zero: not since the service started
 	cutAt   time.Time // when its tunnel ended without goodbye; zero: it has been heard of since
 	// reported is when the latest report of its came in.
 	reported time.Time
@@ -129,13 +136,12 @@ func (w *Watch) Load(bridges []Device) error {
 	if err != nil {
 		return err
 	}
-	now := w.o.Now()
-	last := now
-	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && time.UnixMilli(ms).Before(now) {
-		last = time.UnixMilli(ms)
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.ran = w.o.Now()
+	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && time.UnixMilli(ms).Before(w.ran) {
+		w.ran = time.UnixMilli(ms)
+	}
 	for _, ev := range open {
 		if Ours(ev) {
 			w.held[deviceOf(ev)] = hold(ev)
@@ -144,7 +150,7 @@ func (w *Watch) Load(bridges []Device) error {
 	for _, d := range bridges {
 		h, ok := w.held[d]
 		if ok { // else it has never been heard of since there are such events
-			w.bridges[d] = &bridge{until: now.Add(afterWord), last: last, away: h.status == vms.StatusBridgeOffline}
+			w.bridges[d] = &bridge{until: time.Now().Add(afterWord), away: h.status == vms.StatusBridgeOffline}
 		}
 	}
 	return nil
@@ -171,7 +177,7 @@ func (w *Watch) Outages() (list []vms.Event) {
 
 // TunnelStands notes that a bridge has opened a tunnel. It may have several for a moment.
 func (w *Watch) TunnelStands(d Device) {
-	w.hear(d, func(b *bridge) { b.tunnels++; b.heard(w.o.Now()) })
+	w.hear(d, func(b *bridge) { b.tunnels++; b.heard(time.Now()) })
 }
 
 // TunnelEnded notes that a tunnel has ended, and when the bridge was last heard of.
@@ -186,8 +192,8 @@ func (w *Watch) TunnelEnded(d Device, last time.Time) {
 			last = b.reported
 		}
 		if b.last = last; b.tunnels == 0 && !b.left {
-			b.cutAt, b.until = w.o.Now(), last.Add(grace)
-			if soon := w.o.Now().Add(afterSilence); b.until.Before(soon) {
+			b.cutAt, b.until = time.Now(), last.Add(grace)
+			if soon := b.cutAt.Add(afterSilence); b.until.Before(soon) {
 				b.until = soon
 			}
 		}
@@ -198,7 +204,7 @@ func (w *Watch) TunnelEnded(d Device, last time.Time) {
 // started anew since the last one.
 func (w *Watch) Registered(d Device, statuses map[string]string, fresh bool) {
 	w.hear(d, func(b *bridge) {
-		b.heard(w.o.Now())
+		b.heard(time.Now())
 		b.statuses, b.fresh, b.look = statuses, b.fresh || fresh, time.Time{}
 	})
 }
@@ -225,7 +231,7 @@ func (w *Watch) Reported(d Device, at time.Time) {
 // Left notes that a bridge said goodbye: it stops, and may be back in a moment.
 func (w *Watch) Left(d Device) {
 	w.hear(d, func(b *bridge) {
-		b.left, b.cutAt, b.last, b.until = true, time.Time{}, w.o.Now(), w.o.Now().Add(afterGoodbye)
+		b.left, b.cutAt, b.last, b.until = true, time.Time{}, time.Now(), time.Now().Add(afterGoodbye)
 	})
 }
 
@@ -245,6 +251,14 @@ func (w *Watch) hear(d Device, note func(*bridge)) {
 	}
 }
 
+// wall is what the wall clock, as it is set now, calls a moment of the process.
+func (w *Watch) wall(t time.Time) time.Time {
+	if t.IsZero() {
+		return w.ran
+	}
+	return w.o.Now().Add(t.Sub(time.Now()))
+}
+
 // heard notes a sign of life.
 func (b *bridge) heard(now time.Time) {
 	b.last, b.until, b.cutAt, b.left = now, now.Add(afterWord), time.Time{}, false
@@ -257,7 +271,7 @@ func (b *bridge) heard(now time.Time) {
 func (w *Watch) Run(ctx context.Context) error {
 	tick := time.NewTicker(stepEvery)
 	defer tick.Stop()
-	for {
+	for w.idle = time.Now(); ; w.idle = time.Now() {
 		select {
 		case <-ctx.Done():
 			w.note()
@@ -267,7 +281,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		case <-w.wake:
 			w.step(ctx, false)
 		}
-		if now := w.o.Now(); now.Sub(w.noted) >= noteEvery {
+		if now := time.Now(); now.Sub(w.noted) >= noteEvery {
 			w.noted = now
 			w.note()
 		}
@@ -297,8 +311,9 @@ func (w *Watch) step(ctx context.Context, all bool) {
 		what func(Device) error
 	}
 	var jobs []job
-	now := w.o.Now()
+	now := time.Now()
 	w.mu.Lock()
+	w.stoodLocked(now)
 	look := func(d Device, b *bridge) {
 		if what := w.dueLocked(d, b, now); what != nil {
 			jobs = append(jobs, job{d, what})
@@ -334,6 +349,19 @@ func (w *Watch) step(ctx context.Context, all bool) {
 	_ = g.Wait()
 }
 
+// stoodLocked looks whether the service stood still, as one that is stopped and goes on does: it has
+// heard of nobody meanwhile, and whose attempts failed may wait as long before the next one.
+func (w *Watch) stoodLocked(now time.Time) {
+	if stood := now.Sub(w.idle); stood > standstill {
+		w.deaf = now.Add(min(max(stood, afterTunnel), afterWord))
+	}
+}
+
+// silentLocked says whether a bridge counts as away.
+func (w *Watch) silentLocked(b *bridge, now time.Time) bool {
+	return b.tunnels == 0 && !now.Before(b.until) && !now.Before(w.deaf)
+}
+
 // dueLocked is what is to be written of a bridge now, nil for nothing.
 func (w *Watch) dueLocked(d Device, b *bridge, now time.Time) func(Device) error {
 	_, known := w.held[d]
@@ -344,7 +372,7 @@ func (w *Watch) dueLocked(d Device, b *bridge, now time.Time) func(Device) error
 		return nil
 	case b.away:
 		return w.returned
-	case b.tunnels == 0 && !now.Before(b.until):
+	case w.silentLocked(b, now):
 		return w.lost
 	case !b.back.IsZero() && b.statuses != nil && !now.Before(b.look):
 		return w.settled

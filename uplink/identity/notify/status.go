@@ -77,6 +77,9 @@ const (
 	// brings days of them along. Those of a bridge are the service's own, which may have been away
 	// itself.
 	news = time.Hour
+	// ahead is how far a change may lie in the future, by a clock that differs a little, to hold back
+	// an earlier one; beyond it, the clock was wrong.
+	ahead = time.Minute
 	// pictureTime bounds the wait for a picture.
 	pictureTime = 10 * time.Second
 )
@@ -163,14 +166,15 @@ func (n *StatusNotifier) isNew(c StatusChange) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	before, known := n.last[c.device()]
-	if known && !c.At.After(before.At) {
+	now := n.o.Store.Now()
+	if known && !c.At.After(before.At) && before.At.Sub(now) < ahead {
 		return false
 	}
 	n.last[c.device()] = c
 	if !known {
 		before.Status = vms.StatusOnline
 	}
-	return c.Status != before.Status && (c.Bridge != "" || n.o.Store.Now().Sub(c.At) < news)
+	return c.Status != before.Status && (c.Bridge != "" || now.Sub(c.At) < news)
 }
 
 // Known notes a change that was told before this program started.
@@ -210,7 +214,7 @@ func (n *StatusNotifier) due(u model.User, now time.Time) bool {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if last, ok := n.told[u.ID]; ok && now.Sub(last) < pause {
+	if last, ok := n.told[u.ID]; ok && now.Sub(last).Abs() < pause {
 		return false
 	}
 	n.told[u.ID] = now

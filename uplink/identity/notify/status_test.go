@@ -182,6 +182,33 @@ func TestADelayIsKept(t *testing.T) {
 	require.Equal(t, anna, b.box.take())
 }
 
+// The clock was two hours ahead and is set right: what happens then is told at once, not when those
+// have passed.
+func TestTheClockIsSetBack(t *testing.T) {
+	b := newStatusFixture(t)
+	b.edit(func(u *model.User) { u.NotifyRule = model.Texts{"system-email-10"} }, nil)
+	bridge := func(status string, at time.Time) {
+		t.Helper()
+		require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "acc", Bridge: "b1", Name: "Box", Status: status,
+			At: at, Cameras: map[string]string{"cam": "Gate"}}))
+	}
+	b.now = b.now.Add(2 * time.Hour)
+	ahead := b.now
+	bridge(vms.StatusBridgeOffline, ahead)
+	require.Equal(t, anna, b.box.take())
+	b.now = b.now.Add(-2*time.Hour + time.Minute)
+	bridge(vms.StatusBridgeOffline, ahead) // its end
+	require.Empty(t, b.box.take())
+	bridge(vms.StatusOnline, b.now)
+	require.Equal(t, anna, b.box.take())
+	b.now = b.now.Add(11 * time.Minute)
+	bridge(vms.StatusBridgeOffline, b.now)
+	require.Equal(t, anna, b.box.take())
+	b.now = b.now.Add(11 * time.Minute)
+	bridge(vms.StatusOnline, b.now.Add(-21*time.Minute)) // late on its way
+	require.Empty(t, b.box.take())
+}
+
 // A picture goes along where the account wants it, to those who may see previews.
 func TestPictures(t *testing.T) {
 	b := newStatusFixture(t)
