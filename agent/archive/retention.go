@@ -28,7 +28,8 @@ func (s *Archive) Housekeep(ctx context.Context) error {
 			s.trimOutbox(cfg, s.aged(cfg.Journal.OutboxMaxAge))
 		}
 		if n%int(housekeepEvery/trimEvery) == 0 {
-			s.prune(ctx, journal.Retention{Keep: cfg.Journal.MaxEvents, Before: s.aged(cfg.Journal.MaxAge)})
+			s.prune(ctx, journal.Retention{Keep: cfg.Journal.MaxEvents, Before: s.aged(cfg.Journal.MaxAge),
+				Stop: ctx.Err})
 		}
 		select {
 		case <-ctx.Done():
@@ -40,7 +41,7 @@ func (s *Archive) Housekeep(ctx context.Context) error {
 
 // prune removes old events, and gives back the room when most of the journal's file is free.
 func (s *Archive) prune(ctx context.Context, r journal.Retention) {
-	if n, err := s.Journal.Prune(r); err != nil {
+	if n, err := s.Journal.Prune(r); err != nil && ctx.Err() == nil {
 		s.log.Warn("prune the journal", "error", err)
 	} else if n > 0 {
 		s.log.Info("pruned old events", "events", n)

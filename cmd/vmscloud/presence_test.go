@@ -453,9 +453,9 @@ func TestTheServicesClockWasAhead(t *testing.T) {
 	})
 }
 
-// The service's clock is set while tunnels stand. Nobody is away for that; who goes away then is told
-// of in time, and of a moment of the new time; and the spans meet, but for those that began in the
-// future: they have no length.
+// The service's clock is set while tunnels stand. Nobody is away for that; who goes away then is
+// told of in time, and of a moment of the new time; and the spans meet, but for those that began in
+// the future: they have no length.
 func TestTheServicesClockIsSet(t *testing.T) {
 	for name, by := range map[string]time.Duration{"two seconds forward": 2 * time.Second,
 		"two seconds back": -2 * time.Second, "ten minutes forward": 10 * time.Minute,

@@ -137,7 +137,7 @@ func (r *retention) steady() (wall time.Time, yes bool) {
 }
 
 func (r *retention) once(ctx context.Context) error {
-	var old journal.Retention // of none, but for keep; PostgreSQL's partitions are seen to by it, too
+	old := journal.Retention{Stop: ctx.Err} // of none, but for keep; PostgreSQL's partitions are seen to by it, too
 	if wall, steady := r.steady(); steady && r.keep > 0 {
 		old.Before = wall.Add(-r.keep)
 	}
@@ -159,7 +159,7 @@ func (r *retention) once(ctx context.Context) error {
 		return err
 	}
 	if used := s.Bytes - s.Free; used > limit && s.Events > 0 {
-		n, err := r.shorten(float64(limit) / float64(used) * retainTo)
+		n, err := r.shorten(ctx, float64(limit)/float64(used)*retainTo)
 		r.gone.WithLabelValues("max-size").Add(float64(n))
 		if err != nil || n == 0 {
 			return err
@@ -173,9 +173,9 @@ func (r *retention) once(ctx context.Context) error {
 
 // shorten removes events until a share of all is left. What an account has beyond what the others
 // leave it goes, its oldest first; who has less keeps all.
-func (r *retention) shorten(share float64) (removed int, err error) {
+func (r *retention) shorten(ctx context.Context, share float64) (removed int, err error) {
 	events, bytes, all := map[string]int{}, map[string]int64{}, int64(0)
-	err = r.events.file().Weigh(func(a vms.Actor, n int) {
+	err = r.events.file().Weigh(ctx.Err, func(a vms.Actor, n int) {
 		whose := accountOf(a)
 		events[whose]++
 		bytes[whose] += int64(n)
@@ -192,7 +192,7 @@ func (r *retention) shorten(share float64) (removed int, err error) {
 		}
 		over := int(math.Ceil(float64(events[whose]) * float64(has-most) / float64(has)))
 		n, err := r.events.Prune(journal.Retention{Oldest: min(over, events[whose]-1),
-			Of: func(a vms.Actor) bool { return accountOf(a) == whose }})
+			Of: func(a vms.Actor) bool { return accountOf(a) == whose }, Stop: ctx.Err})
 		if removed += n; err != nil {
 			return removed, err
 		}

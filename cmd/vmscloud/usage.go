@@ -62,13 +62,13 @@ func (u *usage) anyFull() bool {
 	return false
 }
 
-// weigh counts anew.
-func (l *ledger) weigh() error {
+// weigh counts anew, unless ctx is done before it is.
+func (l *ledger) weigh(ctx context.Context) error {
 	bytes := map[string]int64{}
 	l.usage.mu.Lock()
 	before := maps.Clone(l.usage.bytes)
 	l.usage.mu.Unlock()
-	if err := l.file().Weigh(func(a vms.Actor, n int) { bytes[accountOf(a)] += int64(n) }); err != nil {
+	if err := l.file().Weigh(ctx.Err, func(a vms.Actor, n int) { bytes[accountOf(a)] += int64(n) }); err != nil {
 		return err
 	}
 	u := &l.usage
@@ -91,7 +91,7 @@ func (l *ledger) keepWeighing(ctx context.Context) error {
 	defer tick.Stop()
 	for first := true; ; first = false {
 		if first || l.usage.anyFull() {
-			if err := l.weigh(); err != nil && ctx.Err() == nil {
+			if err := l.weigh(ctx); err != nil && ctx.Err() == nil {
 				l.log.Error("it could not be counted how much the events of each account take", "error", err)
 			}
 		}

@@ -21,11 +21,11 @@ func TestAccountsHaveRoomOfTheirOwn(t *testing.T) {
 			l.registry.Register(t.Context(), principal(account),
 				vms.Registration{ID: "bridge", Cameras: []vms.RegisteredCamera{{ID: "gate"}}}))
 	}
-	require.NoError(t, l.weigh())
+	require.NoError(t, l.weigh(t.Context()))
 	counted := func() map[string]int64 {
 		t.Helper()
 		told := l.usage.bytes
-		require.NoError(t, l.weigh())
+		require.NoError(t, l.weigh(t.Context()))
 		return told
 	}
 	require.Positive(t, l.usage.bytes["north"])
@@ -65,7 +65,7 @@ func TestAccountsHaveRoomOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, gone)
 	require.Error(t, put(motion("a", "gate", 501)))
-	require.NoError(t, l.weigh())
+	require.NoError(t, l.weigh(t.Context()))
 	require.NoError(t, put(motion("a", "gate", 501)))
 	require.NoError(t, l.forget("a"))
 	require.Zero(t, l.usage.bytes["a"])

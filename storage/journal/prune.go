@@ -33,6 +33,8 @@ type Retention struct {
 	// Oldest lets so many of the oldest events (by start) go, of those of the actors that Of names.
 	Oldest int
 	Of     func(vms.Actor) bool
+	// Stop is asked now and then, and an error of its ends the pruning; nil never does.
+	Stop func() error
 }
 
 // Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox
@@ -41,7 +43,7 @@ type Retention struct {
 func (j *Journal) Prune(r Retention) (int, error) {
 	total := 0
 	if !r.Before.IsZero() {
-		n, err := j.prune(r.Before.UnixMilli(), math.MaxInt, nil)
+		n, err := j.prune(r.Before.UnixMilli(), math.MaxInt, nil, r.Stop)
 		if err != nil {
 			return n, fmt.Errorf("prune events: %w", err)
 		}
@@ -51,7 +53,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		over, err := j.over(r.Keep)
 		if err == nil && over > 0 {
 			var n int
-			n, err = j.prune(schema.EndOngoing, over, nil)
+			n, err = j.prune(schema.EndOngoing, over, nil, r.Stop)
 			total += n
 		}
 		if err != nil {
@@ -59,7 +61,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		}
 	}
 	if r.Oldest > 0 {
-		n, err := j.prune(schema.EndOngoing, r.Oldest, r.Of)
+		n, err := j.prune(schema.EndOngoing, r.Oldest, r.Of, r.Stop)
 		if total += n; err != nil {
 			return total, fmt.Errorf("prune events: %w", err)
 		}
@@ -79,10 +81,15 @@ func (j *Journal) over(keep int) (n int, err error) {
 
 // prune removes up to n events that ended before the limit, the oldest first, of the actors that of
 // names; nil is all.
-func (j *Journal) prune(limit int64, n int, of func(vms.Actor) bool) (total int, err error) {
+func (j *Journal) prune(limit int64, n int, of func(vms.Actor) bool, stop func() error) (total int, err error) {
 	var from []byte
 	batch := pruneBatch
 	for total < n {
+		if stop != nil {
+			if err := stop(); err != nil {
+				return total, err
+			}
+		}
 		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total), of)
 		if err == nil && len(keys) > 0 {
 			removed, began := 0, time.Now()

@@ -24,9 +24,13 @@ func (j *Journal) Size(id string) (n int, err error) {
 const weighStretch = 4000
 
 // Weigh calls visit with the actor of each event and how many bytes it takes, as Size has it. It
-// reads every event's head; events that are put or removed meanwhile may be missing.
-func (j *Journal) Weigh(visit func(actor vms.Actor, bytes int)) error {
+// reads every event's head; events that are put or removed meanwhile may be missing. stop is asked
+// now and then; an error of its ends it.
+func (j *Journal) Weigh(stop func() error, visit func(actor vms.Actor, bytes int)) error {
 	for from := []byte(nil); ; {
+		if err := stop(); err != nil {
+			return err
+		}
 		looked := 0
 		err := j.file.View(func(tx *bolt.Tx) error {
 			c := guard.Bucket(tx, schema.Events).Cursor()

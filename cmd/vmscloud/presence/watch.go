@@ -349,8 +349,8 @@ func (w *Watch) step(ctx context.Context, all bool) {
 	_ = g.Wait()
 }
 
-// stoodLocked looks whether the service stood still, as one that is stopped and goes on does: it has
-// heard of nobody meanwhile, and whose attempts failed may wait as long before the next one.
+// stoodLocked looks whether the service stood still, as one that is stopped and goes on does: it
+// has heard of nobody meanwhile, and whose attempts failed may wait as long before the next one.
 func (w *Watch) stoodLocked(now time.Time) {
 	if stood := now.Sub(w.idle); stood > standstill {
 		w.deaf = now.Add(min(max(stood, afterTunnel), afterWord))

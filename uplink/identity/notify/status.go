@@ -77,8 +77,8 @@ const (
 	// brings days of them along. Those of a bridge are the service's own, which may have been away
 	// itself.
 	news = time.Hour
-	// ahead is how far a change may lie in the future, by a clock that differs a little, to hold back
-	// an earlier one; beyond it, the clock was wrong.
+	// ahead is how far a change may lie in the future, by a clock that differs a little, to hold
+	// back an earlier one; beyond it, the clock was wrong.
 	ahead = time.Minute
 	// pictureTime bounds the wait for a picture.
 	pictureTime = 10 * time.Second
