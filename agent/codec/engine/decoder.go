@@ -251,7 +251,13 @@ func (d *Decoder) Still(pts int64, maxWidth, quality int) (still []byte, err err
 	if room == nil {
 		room = new([]byte)
 	}
-	if still, err = d.jpegs.Encode(planar.YCbCr420In(room, m, w, h), quality); err != nil {
+	limited := !m.FullRange
+	m.FullRange = true
+	planes := planar.YCbCr420In(room, m, w, h)
+	if limited {
+		steady.Expand(planes)
+	}
+	if still, err = d.jpegs.Encode(planes, quality); err != nil {
 		return nil, fmt.Errorf("make still: %w", err)
 	}
 	if cap(*room) <= maxRoom {

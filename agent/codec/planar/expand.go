@@ -1,5 +1,7 @@
 package planar
 
+import "image"
+
 // The tables that turn limited range (ITU-R BT.601 and BT.709: luma 16 to 235, chroma 16 to 240
 // around 128) into the full range that JPEG and the detector use.
 var (
@@ -19,6 +21,13 @@ func rangeTable(from, centre, span int) (t [256]byte) {
 		t[v] = byte(min(255, max(0, centre+scaled)))
 	}
 	return t
+}
+
+// Expand turns limited range into full range, padding and all.
+func Expand(m *image.YCbCr) {
+	expand(m.Y, &expandLuma)
+	expand(m.Cb, &expandChroma)
+	expand(m.Cr, &expandChroma)
 }
 
 func expand(pix []byte, table *[256]byte) {

@@ -18,7 +18,7 @@ func YCbCr420In(room *[]byte, m Image, w, h int) *image.YCbCr {
 	cw, ch := (w+1)/2, (h+1)/2
 	y := Plane{Pix: out.Y, Stride: out.YStride, Width: w, Height: h}
 	reduce(y, m.Y.narrow())
-	finish(y, m.FullRange, &expandLuma)
+	finish(y)
 	for _, c := range []struct {
 		dst []byte
 		src Plane
@@ -31,7 +31,10 @@ func YCbCr420In(room *[]byte, m Image, w, h int) *image.YCbCr {
 		}
 		p := Plane{Pix: c.dst, Stride: out.CStride, Width: cw, Height: ch}
 		reduce(p, c.src.narrow())
-		finish(p, m.FullRange, &expandChroma)
+		finish(p)
+	}
+	if !m.FullRange {
+		Expand(out)
 	}
 	return out
 }
@@ -56,13 +59,10 @@ func alignedYCbCr(room *[]byte, w, h int) *image.YCbCr {
 	}
 }
 
-// finish expands the range of the plane's picture and repeats its edges into its padding.
-func finish(p Plane, full bool, table *[256]byte) {
+// finish repeats the edges of the plane's picture into its padding.
+func finish(p Plane) {
 	for y := range p.Height {
 		row := p.Pix[y*p.Stride:][:p.Stride]
-		if !full {
-			expand(row[:p.Width], table)
-		}
 		edge := row[p.Width-1]
 		for x := p.Width; x < len(row); x++ {
 			row[x] = edge

@@ -88,3 +88,5 @@ size_t loop_take(struct loop *l, void *to, size_t most);
 uintptr_t budget_function(void);
 // The average of boxes, as package planar defines it; full 0 expands the range. 0: not done.
 int loop_reduce(uint8_t *to, int w, int h, const uint8_t *from, int stride, int width, int height, int full);
+// Limited range in full range, of luma or chroma.
+void loop_expand(uint8_t *p, size_t n, int chroma);

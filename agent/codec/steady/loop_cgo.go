@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"fmt"
+	"image"
 	"os"
 	"runtime"
 	"syscall"
@@ -114,6 +115,15 @@ func NewBudget(f BudgetFunctions) (calls unsafe.Pointer, getBuffer uintptr) {
 	calls = C.calloc(1, C.sizeof_struct_budget_functions)
 	copy(unsafe.Slice((*uintptr)(calls), len(addresses)), addresses)
 	return calls, uintptr(C.budget_function())
+}
+
+// Expand is planar.Expand.
+func Expand(m *image.YCbCr) {
+	for i, p := range [][]byte{m.Y, m.Cb, m.Cr} {
+		if len(p) > 0 {
+			C.loop_expand((*C.uint8_t)(&p[0]), C.size_t(len(p)), C.int(i))
+		}
+	}
 }
 
 // reduce is for tests.

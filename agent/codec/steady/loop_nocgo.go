@@ -3,9 +3,15 @@
 package steady
 
 import (
+	"image"
 	"os"
 	"unsafe"
+
+	"vmsbridge/agent/codec/planar"
 )
+
+// Expand is planar.Expand.
+func Expand(m *image.YCbCr) { planar.Expand(m) }
 
 // NewBudget answers nothing: libavcodec asks Go for memory.
 func NewBudget(BudgetFunctions) (calls unsafe.Pointer, getBuffer uintptr) { return nil, 0 }

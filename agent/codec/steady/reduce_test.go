@@ -4,7 +4,9 @@ package steady
 
 import (
 	"bytes"
+	"image"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -51,6 +53,25 @@ func TestLumaIsThatOfGo(t *testing.T) {
 		requireLuma(t, rapid.Uint64().Draw(t, "seed"), w, h, width, height, rapid.IntRange(0, 9).Draw(t, "padding"),
 			rapid.Bool().Draw(t, "full"))
 	})
+}
+
+func TestExpandIsThatOfGo(t *testing.T) {
+	all := make([]byte, 256+3) // more than whole vectors
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for n := range len(all) + 1 {
+		want, got := ycbcr(all[:n]), ycbcr(all[:n])
+		planar.Expand(want)
+		Expand(got)
+		if !reflect.DeepEqual(want, got) {
+			t.Fatalf("%d samples: got %v, want %v", n, got, want)
+		}
+	}
+}
+
+func ycbcr(samples []byte) *image.YCbCr {
+	return &image.YCbCr{Y: bytes.Clone(samples), Cb: bytes.Clone(samples), Cr: bytes.Clone(samples)}
 }
 
 // go test -bench Luma ./agent/codec/steady
