@@ -25,6 +25,7 @@ type childSetup struct {
 	PictureBytes int64    `json:"pictureBytes"`    // see engine.Options
 	MoreMemory   uint64   `json:"moreMemory"`      // see confine.Limits
 	Decoders     []string `json:"decoders,omitempty"`
+	Shared       int      `json:"shared,omitempty"` // bytes of the memory behind descriptor 5; 0: there is none
 }
 
 // childEnvironment is all that a decoder process inherits: nothing of ours that might be secret.
@@ -68,6 +69,11 @@ func runWorker(before func(au []byte)) {
 			"%s is set: that is for decoder processes, which the bridge starts by itself; unset it\n", environment)
 		os.Exit(exitSetup)
 	}
+	var shared []byte
+	if setup.Shared > 0 {
+		shared, _ = unix.Mmap(5, 0, setup.Shared, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED) // or by the pipe
+		_ = unix.Close(5)
+	}
 	runtime.LockOSThread() // what confine says of threads
 	identify()
 	begun := confine.Begin(setup.Video && len(setup.Decoders) > 0)
@@ -75,7 +81,7 @@ func runWorker(before func(au []byte)) {
 		Decoders: setup.Decoders})
 	e.Load(setup.Video)
 	e.Confined(begun.Seal(confine.Limits{MoreMemory: setup.MoreMemory}))
-	err := worker.ServeFiles(requests, replies, e, before)
+	err := worker.ServeFiles(requests, replies, shared, e, before)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "decoder process:", err)
 		os.Exit(exitBroken)

@@ -109,10 +109,13 @@ func TestDecodeAndStill(t *testing.T) {
 					}
 					require.InDelta(t, want, int(p.Luma[90*320+160]), 4, "picture %d", i)
 				}
-				luma := bytes.Clone(d.reply[:cap(d.reply)])
+				luma := room{bytes.Clone(d.reply.piped[:cap(d.reply.piped)]),
+					bytes.Clone(d.reply.placed[:cap(d.reply.placed)])}
 				still, err := d.Still(t.Context(), got[11].PTS, 320, 80)
 				require.NoError(t, err)
-				require.Equal(t, luma, d.reply[:cap(d.reply)], "a still leaves the last pictures as they are")
+				require.Equal(t, luma.piped, d.reply.piped[:cap(d.reply.piped)],
+					"a still leaves the last pictures as they are")
+				require.Equal(t, luma.placed, d.reply.placed[:cap(d.reply.placed)])
 				m, err := jpeg.Decode(bytes.NewReader(still))
 				require.NoError(t, err)
 				require.Equal(t, 320, m.Bounds().Dx())

@@ -25,7 +25,7 @@ type Decoder struct {
 
 	lost    atomic.Bool // its process died and nobody has been told yet
 	request []byte      // room for the next request; belongs to the caller
-	reply   []byte      // room for pictures, and those of the last call; belongs to the caller
+	reply   room        // for pictures, and those of the last call; belongs to the caller
 
 	lumaFrom int64
 	one      [1]Unit
@@ -123,8 +123,12 @@ func (d *Decoder) decodeAll(ctx context.Context, units []Unit, all []Decoded) []
 		return all
 	}
 	request := d.request[:0]
-	for _, u := range units {
-		request = worker.AppendDecode(request, d.number, u.Data, u.PTS, u.LumaFrom)
+	for i, u := range units {
+		ask := worker.AppendDecodeMore
+		if i == 0 {
+			ask = worker.AppendDecode
+		}
+		request = ask(request, d.number, u.Data, u.PTS, u.LumaFrom)
 	}
 	return d.call(ctx, call{kind: worker.Decode, request: request, count: len(units)}).decoded(len(units), all)
 }
@@ -245,7 +249,7 @@ func (d *Decoder) call(ctx context.Context, c call) answer {
 		return answer{err: ErrClosed}
 	}
 	if c.kind != worker.Still { // whose JPEG is the caller's own
-		c.room, d.reply = d.reply, nil
+		c.room, d.reply = d.reply, room{}
 	}
 	a := g.do(ctx, c)
 	if a.err != nil && ctx.Err() != nil && errors.Is(a.err, ctx.Err()) {
@@ -253,7 +257,7 @@ func (d *Decoder) call(ctx context.Context, c call) answer {
 	}
 	d.request = keep(c.request)
 	if c.kind != worker.Still {
-		d.reply = keep(a.room)
+		d.reply = room{piped: keep(a.room.piped), placed: keep(a.room.placed)}
 		if errors.Is(a.err, ErrLost) {
 			d.lost.Store(false) // now it is told
 		}

@@ -42,14 +42,17 @@ type call struct {
 	decoder *Decoder
 	kind    worker.Kind
 	request []byte
-	count   int    // of requests; 0: one
-	room    []byte // for the replies
+	count   int  // of requests; 0: one
+	room    room // for the replies
 }
+
+// room is memory for replies: of the pipe, and those that the process placed in what it shares.
+type room struct{ piped, placed []byte }
 
 type answer struct {
 	replies []Decoded // with Decode and Flush, if err is nil: of each request
 	still   []byte
-	room    []byte // that the replies were read into, with Decode and Flush
+	room    room // that the replies were read into, with Decode and Flush
 	err     error
 }
 
@@ -221,7 +224,7 @@ func (g *group) serve(ctx context.Context, c call) answer {
 		g.open[d] = true
 	}
 	proc := g.proc.Load()
-	x := &exchange{request: c.request, reply: c.room[:0], want: c.count,
+	x := &exchange{request: c.request, reply: c.room.piped[:0], placed: c.room.placed[:0], want: c.count,
 		until: time.Now().Add(g.pool.options.CallTimeout)}
 	err := proc.goOn(ctx, x)
 	if !errors.Is(err, errLeft) {
@@ -245,7 +248,7 @@ func (g *group) outcome(c call, proc *process, x *exchange, err error) answer {
 		body, err := g.body(d.owner, worker.OK, x.frames[0])
 		return answer{still: body, err: err}
 	}
-	a := answer{room: x.reply, replies: make([]Decoded, len(x.frames))}
+	a := answer{room: room{x.reply, x.placed}, replies: make([]Decoded, len(x.frames))}
 	for i, f := range x.frames {
 		o := &a.replies[i]
 		if o.Pictures, o.Err = g.pictures(d.owner, f); g.proc.Load() == nil {

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -61,3 +62,35 @@ var closeMemory = sync.OnceValue(func() error {
 	confine.CloseOnExec()
 	return confine.CloseMemory()
 })
+
+// sharedBytes is the memory that a process shares for pictures: of MaxTogether, with room to spare.
+const sharedBytes = 256 << 10
+
+// shareMemory makes memory for replies, and a file by which a process gets it. The process cannot
+// make it smaller, which would end whoever reads it.
+func shareMemory() (*os.File, []byte, error) {
+	fd, err := unix.MemfdCreate("vmsbridge-pictures", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, nil, fmt.Errorf("share memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "vmsbridge-pictures")
+	if err = unix.Ftruncate(fd, sharedBytes); err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+	}
+	var shared []byte
+	if err == nil {
+		shared, err = unix.Mmap(fd, 0, sharedBytes, unix.PROT_READ, unix.MAP_SHARED)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, fmt.Errorf("share memory: %w", err)
+	}
+	return f, shared, nil
+}
+
+func unshare(shared []byte) error {
+	if shared == nil {
+		return nil
+	}
+	return unix.Munmap(shared)
+}

@@ -32,6 +32,7 @@ type process struct {
 
 	requests io.Writer // in
 	replies  io.Reader // out
+	shared   []byte    // by the process, which writes replies there; nil: it shares none
 	deadline time.Time // of both
 	counted  time.Duration
 }
@@ -43,20 +44,26 @@ func (p *Pool) launch(video bool) (*process, error) {
 			"main and of TestMain")
 	}
 	p.closeMemory()
-	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs, Video: video,
-		PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory(), Decoders: p.options.Decoders})
+	area, shared, err := shareMemory()
 	if err != nil {
-		return nil, err
+		p.log.Debug("pictures go through a pipe", "error", err)
 	}
-	var files [6]*os.File // requests, replies, standard error: read and write end
+	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs, Video: video,
+		PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory(), Decoders: p.options.Decoders, Shared: len(shared)})
+	if err != nil {
+		return nil, errors.Join(err, unshare(shared))
+	}
+	var files [7]*os.File // requests, replies, standard error: read and write end; what is shared
+	files[6] = area
 	closeAll := func() {
 		for _, f := range files {
 			if f != nil {
 				_ = f.Close()
 			}
 		}
+		_ = unshare(shared)
 	}
-	for i := 0; i < len(files); i += 2 {
+	for i := 0; i < 6; i += 2 {
 		if files[i], files[i+1], err = os.Pipe(); err != nil {
 			closeAll()
 			return nil, fmt.Errorf("make pipe: %w", err)
@@ -73,9 +80,12 @@ func (p *Pool) launch(video bool) (*process, error) {
 		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true},
 	}
 	for _, f := range cmd.ExtraFiles {
-		// A picture's luma and most access units then cross in one go; the default will do if the
-		// kernel refuses.
+		// Where nothing is shared, a picture's luma and most access units then cross in one go; the
+		// default will do if the kernel refuses.
 		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, 256<<10)
+	}
+	if area != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, area)
 	}
 	if err := p.spawn(cmd); err != nil {
 		closeAll()
@@ -84,10 +94,13 @@ func (p *Pool) launch(video bool) (*process, error) {
 	for _, i := range []int{0, 3, 5} {
 		_ = files[i].Close()
 	}
+	if area != nil {
+		_ = area.Close()
+	}
 	proc := &process{
 		cmd: cmd, started: time.Now(), video: video, in: files[1], out: files[2],
 		words: newWords(p.log, p.metrics, cmd.Process.Pid), dead: make(chan struct{}),
-		requests: rawfd.Writer(files[1]), replies: rawfd.Reader(files[2]),
+		requests: rawfd.Writer(files[1]), replies: rawfd.Reader(files[2]), shared: shared,
 	}
 	p.metrics.started.Inc()
 	p.metrics.running.Inc()
@@ -143,9 +156,10 @@ func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame,
 type exchange struct {
 	request []byte // what is left to write
 	reply   []byte // what was read; the room behind it is used, too
+	placed  []byte // replies that were placed in shared memory
 	until   time.Time
 	want    int            // replies; 0: one
-	frames  []worker.Frame // the replies, in the end; their bodies are parts of reply
+	frames  []worker.Frame // the replies, in the end; their bodies are parts of reply or placed
 }
 
 // slice is how often a call that takes long looks whether its caller still waits. Deadlines are
@@ -172,6 +186,9 @@ func (p *process) goOn(ctx context.Context, x *exchange) error {
 	}
 }
 
+// leastRoom is for replies whose pictures are in shared memory, as many as come together.
+const leastRoom = 512
+
 // step writes and reads until the reply is there, or the deadline.
 func (p *process) step(x *exchange) error {
 	for len(x.request) > 0 {
@@ -187,11 +204,11 @@ func (p *process) step(x *exchange) error {
 		}
 		switch {
 		case len(x.reply) == size:
-			return nil
+			return p.take(x)
 		case len(x.reply) > size:
 			return fmt.Errorf("read reply: %d bytes more than it has: %w", len(x.reply)-size, worker.ErrBroken)
 		case cap(x.reply) < size:
-			x.reply = append(make([]byte, 0, size), x.reply...)
+			x.reply = append(make([]byte, 0, max(size, leastRoom)), x.reply...)
 		}
 		n, err := p.replies.Read(x.reply[len(x.reply):cap(x.reply)])
 		x.reply = x.reply[:len(x.reply)+n]
@@ -202,6 +219,16 @@ func (p *process) step(x *exchange) error {
 			return fmt.Errorf("read reply: %w", err)
 		}
 	}
+}
+
+// take copies what the process has placed in shared memory.
+func (p *process) take(x *exchange) (err error) {
+	for i, f := range x.frames {
+		if x.frames[i], x.placed, err = worker.Place(f, p.shared, x.placed); err != nil {
+			return fmt.Errorf("read reply: %w", err)
+		}
+	}
+	return nil
 }
 
 // parse finds the replies in what was read. size is how many bytes must be read before more is
@@ -263,11 +290,14 @@ func (p *process) pid() int { return p.cmd.Process.Pid }
 
 func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
-// end kills the process, waits for it and closes the pipes.
+// end kills the process, waits for it, closes the pipes and gives the shared memory back. It is for
+// whoever may call goOn.
 func (p *process) end() {
 	p.kill()
 	<-p.dead
 	_, _ = p.in.Close(), p.out.Close()
+	_ = unshare(p.shared)
+	p.shared = nil
 }
 
 // The reasons of deaths, as the metric has them.

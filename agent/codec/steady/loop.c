@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 // The frames of the pipe: agent/codec/worker/format.md.
-enum { HEADER = 12, DECODE = 3, PICTURES = 65, PICTURE = 24, TIME = 8, TIMES = 2 * TIME };
+enum {
+	HEADER = 12, DECODE = 3, DECODE_MORE = 8, PICTURES = 65, PLACED = 69, PICTURE = 24, TIME = 8, TIMES = 2 * TIME,
+	PLACE = 8,
+};
 
 // The head of AVFrame and the fields of AVPacket: see package avcodec.
 enum {
@@ -262,7 +265,8 @@ static int answer(struct loop *l, struct stream *s) {
 	for (int i = 0; i < l->frames; i++) {
 		body += wanted(l, l->frame[i]) ? luma : 0;
 	}
-	size_t bytes = l->reply_bytes + HEADER + body;
+	int placed = body <= l->shared_bytes - l->shared_next;
+	size_t bytes = l->reply_bytes + HEADER + (placed ? PLACE : body);
 	if (bytes > l->reply_room) {
 		uint8_t *room = realloc(l->reply, bytes);
 		if (room == NULL) {
@@ -270,7 +274,14 @@ static int answer(struct loop *l, struct stream *s) {
 		}
 		l->reply = room, l->reply_room = bytes;
 	}
-	uint8_t *p = put32(put32(put32(l->reply + l->reply_bytes, (uint32_t)body), PICTURES), l->number);
+	uint8_t *p = l->reply + l->reply_bytes;
+	if (placed) {
+		p = put32(put32(put32(p, PLACE), PLACED), l->number);
+		put32(put32(p, (uint32_t)l->shared_next), (uint32_t)body);
+		p = l->shared + l->shared_next;
+	} else {
+		p = put32(put32(put32(p, (uint32_t)body), PICTURES), l->number);
+	}
 	for (int i = 0; i < l->frames; i++) {
 		const uint8_t *frame = l->frame[i], *pixels;
 		memcpy(p, frame + l->call.frame_pts, TIME);
@@ -299,6 +310,7 @@ static int answer(struct loop *l, struct stream *s) {
 		}
 	}
 	l->reply_bytes = bytes;
+	l->shared_next += placed ? body : 0;
 	return 1;
 }
 
@@ -310,8 +322,9 @@ static int next(struct loop *l) {
 		}
 		const uint8_t *head = l->buffer + l->begin;
 		size_t body = get32(head);
+		uint32_t kind = get32(head + 4);
 		struct stream *s = find(l, get32(head + 8));
-		if (get32(head + 4) != DECODE || body <= TIMES || body > MAX_BODY || s == NULL || !s->ready) {
+		if ((kind != DECODE && kind != DECODE_MORE) || body <= TIMES || body > MAX_BODY || s == NULL || !s->ready) {
 			return LEAVE;
 		}
 		if (!fill(l, HEADER + body)) {
@@ -330,6 +343,9 @@ static int next(struct loop *l) {
 		int64_t pts = get64(head + HEADER);
 		l->luma_from = get64(head + HEADER + TIME);
 		l->looked = 0;
+		if (kind == DECODE) { // all replies before were taken
+			l->shared_next = 0;
+		}
 		l->number = get32(head + 8);
 		feed(l, s, unit, n, pts);
 		l->begin += HEADER + body;

@@ -62,6 +62,9 @@ struct loop {
 	// The replies that are not written yet are reply[0:reply_bytes].
 	uint8_t *reply;
 	size_t reply_bytes, reply_room;
+	// Pictures that both sides see are shared[0:shared_next], of those that were asked for together.
+	uint8_t *shared;
+	size_t shared_bytes, shared_next;
 	// For Go, after FINISH, LOOK and BROKEN.
 	uint32_t number;
 	int sent, received, frames, error;

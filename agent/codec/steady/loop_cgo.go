@@ -30,8 +30,9 @@ type pinned struct {
 }
 
 // New makes a loop that reads requests and writes replies; nil if there is none in this build, or a
-// function is missing. look has it stop before each access unit that it serves.
-func New(in, out *os.File, f Functions, look bool) *Loop {
+// function is missing. shared is memory that does not move and that both sides have, for pictures;
+// nil: they go through the pipe. look has it stop before each access unit that it serves.
+func New(in, out *os.File, shared []byte, f Functions, look bool) *Loop {
 	if f.FramePTS == 0 {
 		return nil // times are kept by Go
 	}
@@ -45,6 +46,9 @@ func New(in, out *os.File, f Functions, look bool) *Loop {
 	}
 	if look {
 		c.look = 1
+	}
+	if len(shared) > 0 {
+		c.shared, c.shared_bytes = (*C.uint8_t)(&shared[0]), C.size_t(len(shared))
 	}
 	return &Loop{c: c, in: in, pinned: map[uint32]*pinned{}}
 }

@@ -6,7 +6,7 @@
 // which serves it in Go, and in builds without cgo serves all of it. Both loops decode with the
 // same decoder and share what they know of it, a Stream: either may serve the next request.
 //
-//	loop := steady.New(requests, replies, functions) // nil without cgo
+//	loop := steady.New(requests, replies, shared, functions, false) // nil without cgo
 //	loop.Add(7, stream)
 //	switch loop.Next() { … }                         // blocks until there is something for Go
 //

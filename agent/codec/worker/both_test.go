@@ -4,6 +4,7 @@ package worker
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -23,6 +24,12 @@ import (
 // stand for the pipes.
 func byFiles(t testing.TB, requests []byte, e *engine.Engine, before func([]byte)) (replies []byte, served int,
 	err error) {
+	return byFilesAnd(t, nil, requests, e, before)
+}
+
+// byFilesAnd is byFiles with memory for pictures.
+func byFilesAnd(t testing.TB, shared, requests []byte, e *engine.Engine, before func([]byte)) (replies []byte,
+	served int, err error) {
 	var files [2]*os.File
 	for i := range files {
 		fd, ferr := unix.MemfdCreate("pipe", 0)
@@ -31,7 +38,7 @@ func byFiles(t testing.TB, requests []byte, e *engine.Engine, before func([]byte
 	}
 	_, ferr := files[0].WriteAt(requests, 0)
 	require.NoError(t, ferr)
-	loop := steady.New(files[0], files[1], e.Functions(), before != nil)
+	loop := steady.New(files[0], files[1], shared, e.Functions(), before != nil)
 	require.NotNil(t, loop)
 	err = serve(loop, files[1], e, before, loop)
 	served = loop.Served()
@@ -152,6 +159,67 @@ func TestBothLoopsAnswerTheSame(t *testing.T) {
 	}
 }
 
+// Pictures that are placed in shared memory are those that would come through the pipe, which takes
+// what has no room there.
+func TestPicturesInSharedMemory(t *testing.T) {
+	e := video(t)
+	clip := testclip.Make(t, testclip.Spec{Codec: "h264", Width: 320, Height: 180, Frames: 24, Keyint: 8})
+	requests, _ := film(3, engine.H264, 14_400, nil, clip)
+	more := bytes.Clone(requests) // as if no reply were read until all are there
+	for at := 0; at < len(more); {
+		f, size, err := ParseFrame(more[at:], MaxRequest)
+		require.NoError(t, err)
+		if f.Kind == Decode {
+			more[at+4] = byte(DecodeMore)
+		}
+		at += size
+	}
+	const luma = 160*90 + pictureBytes
+	for _, c := range []struct {
+		name          string
+		requests      []byte
+		bytes         int // that are shared
+		least, most   int // placed
+		first, beyond bool
+	}{
+		{"one after the other", requests, luma, 22, 24, true, false},
+		{"together", more, 10 * luma, 10, 21, false, true},
+		{"no room", more, luma - 1, 1, 12, false, true}, // those without luma have some
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var want bytes.Buffer
+			require.NoError(t, Serve(bytes.NewReader(c.requests), &want, e, nil))
+			shared, err := unix.Mmap(-1, 0, c.bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, unix.Munmap(shared)) }()
+			got, served, err := byFilesAnd(t, shared[:c.bytes], c.requests, e, nil)
+			require.NoError(t, err)
+			placed, size := 0, 0
+			for at, rest := 0, want.Bytes(); at < len(got); at += size {
+				var f, wanted Frame
+				f, size, err = ParseFrame(got[at:], MaxReply)
+				require.NoError(t, err)
+				wanted, n, err := ParseFrame(rest, MaxReply)
+				require.NoError(t, err)
+				rest = rest[n:]
+				if f.Kind == Placed {
+					placed++
+					require.False(t, c.first && binary.LittleEndian.Uint32(f.Body) != 0, "not from the beginning")
+					if c.first { // the next one lies in the same place
+						continue
+					}
+				}
+				f, _, err = Place(f, shared[:c.bytes], nil)
+				require.NoError(t, err)
+				require.Equal(t, wanted, f)
+			}
+			require.GreaterOrEqual(t, placed, c.least)
+			require.LessOrEqual(t, placed, c.most)
+			require.Equal(t, c.beyond, placed < served, "through the pipe")
+		})
+	}
+}
+
 // A picture that is kept for stills has given way before the next one needs memory: a stream whose
 // pictures refer to one takes no more than those that are kept.
 func TestKeptPicturesGiveWay(t *testing.T) {
@@ -172,7 +240,7 @@ func TestKeptPicturesGiveWay(t *testing.T) {
 			defer out.Close()
 			var from io.Reader = in
 			if loop {
-				s.loop = steady.New(in, out, e.Functions(), false)
+				s.loop = steady.New(in, out, nil, e.Functions(), false)
 				defer s.loop.Close()
 				from = s.loop
 			}
@@ -204,7 +272,7 @@ func TestTheLoopEnds(t *testing.T) {
 		_, _ = inWrite.Write(requests[len(AppendOpen(nil, 1, engine.H264, 0)):])
 		_ = inWrite.Close()
 	}()
-	require.ErrorContains(t, ServeFiles(inRead, outWrite, e, nil), "broken pipe")
+	require.ErrorContains(t, ServeFiles(inRead, outWrite, nil, e, nil), "broken pipe")
 }
 
 // What one loop answers to damaged requests and streams, the other answers too.

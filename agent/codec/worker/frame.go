@@ -16,7 +16,7 @@ import (
 )
 
 // Version of the format; a hello with another one is refused.
-const Version = 2
+const Version = 3
 
 // Kind says what a frame is.
 type Kind uint8
@@ -30,6 +30,7 @@ const (
 	Flush
 	Close
 	Capabilities
+	DecodeMore
 )
 
 // Replies, from the process.
@@ -39,6 +40,7 @@ const (
 	Failed
 	Unsupported
 	Gone
+	Placed
 )
 
 // Limits of a frame's body.

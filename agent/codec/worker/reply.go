@@ -61,6 +61,28 @@ func ParsePictures(body []byte) ([]engine.Picture, error) {
 	return out, nil
 }
 
+// Place answers the reply that a Placed one stands for: its body is where that says in what the
+// process shares, and is appended to room. Whoever has taken the process over may change what it
+// shares at any time, so that nothing may look at it there. Other replies stay as they are.
+func Place(f Frame, shared, room []byte) (Frame, []byte, error) {
+	if f.Kind != Placed {
+		return f, room, nil
+	}
+	if len(f.Body) != placedBytes {
+		return f, room, fmt.Errorf("read where a reply is: %d bytes: %w", len(f.Body), ErrBroken)
+	}
+	at, n := uint64(binary.LittleEndian.Uint32(f.Body)), uint64(binary.LittleEndian.Uint32(f.Body[4:]))
+	if at+n > uint64(len(shared)) {
+		return f, room, fmt.Errorf("read where a reply is: %d bytes at %d of %d: %w", n, at, len(shared), ErrBroken)
+	}
+	begin := len(room)
+	room = append(room, shared[at:at+n]...)
+	f.Kind, f.Body = Pictures, room[begin:len(room):len(room)]
+	return f, room, nil
+}
+
+const placedBytes = 8
+
 // AppendError appends the reply that stands for an error of the engine.
 func AppendError(b []byte, decoder uint32, err error) []byte {
 	if errors.Is(err, engine.ErrGone) {

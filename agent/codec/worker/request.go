@@ -17,10 +17,20 @@ func AppendOpen(b []byte, decoder uint32, f engine.Format, lumaPixels int) []byt
 // AppendDecode appends the request to decode an access unit, which is copied; pictures before
 // lumaFrom are to come without luma.
 func AppendDecode(b []byte, decoder uint32, au []byte, pts, lumaFrom int64) []byte {
+	return appendDecode(b, Decode, decoder, au, pts, lumaFrom)
+}
+
+// AppendDecodeMore is AppendDecode for an access unit that is asked for before the reply to the
+// request before was read.
+func AppendDecodeMore(b []byte, decoder uint32, au []byte, pts, lumaFrom int64) []byte {
+	return appendDecode(b, DecodeMore, decoder, au, pts, lumaFrom)
+}
+
+func appendDecode(b []byte, k Kind, decoder uint32, au []byte, pts, lumaFrom int64) []byte {
 	var times [timesBytes]byte
 	binary.LittleEndian.PutUint64(times[:], uint64(pts))
 	binary.LittleEndian.PutUint64(times[8:], uint64(lumaFrom))
-	return AppendFrame(b, Decode, decoder, times[:], au)
+	return AppendFrame(b, k, decoder, times[:], au)
 }
 
 const timesBytes = 16 // before the access unit

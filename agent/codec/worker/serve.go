@@ -21,8 +21,9 @@ func Serve(r io.Reader, w io.Writer, e *engine.Engine, before func(au []byte)) e
 }
 
 // ServeFiles is Serve that leaves to package steady what that can serve, in builds that have it.
-func ServeFiles(in, out *os.File, e *engine.Engine, before func(au []byte)) error {
-	loop := steady.New(in, out, e.Functions(), before != nil)
+// shared is memory of both sides, for its replies; nil: there is none.
+func ServeFiles(in, out *os.File, shared []byte, e *engine.Engine, before func(au []byte)) error {
+	loop := steady.New(in, out, shared, e.Functions(), before != nil)
 	if loop == nil {
 		return Serve(in, out, e, before)
 	}
@@ -125,7 +126,7 @@ func (s *server) answer(reply []byte, f Frame) ([]byte, error) {
 			s.close(f.Decoder, d)
 		}
 		return AppendFrame(reply, OK, f.Decoder), nil
-	case Decode, Flush, Still:
+	case Decode, DecodeMore, Flush, Still:
 		d := s.decoders[f.Decoder]
 		if d == nil {
 			return AppendError(reply, f.Decoder, errors.New("the decoder is not open")), nil
@@ -174,7 +175,7 @@ func (s *server) use(reply []byte, d *engine.Decoder, f Frame) ([]byte, error) {
 				MaxReply)), nil
 		}
 		return AppendFrame(reply, OK, f.Decoder, still), nil
-	case Decode:
+	case Decode, DecodeMore:
 		au, pts, lumaFrom, perr := parseDecode(f.Body)
 		if perr != nil {
 			return nil, perr

@@ -139,6 +139,29 @@ func TestParsePicturesDistrusts(t *testing.T) {
 	}
 }
 
+// Where a reply lies is believed within what is shared, and what lies there is copied.
+func TestPlaceDistrusts(t *testing.T) {
+	shared := []byte("0123456789")
+	at := func(at, n uint32) []byte {
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, at), n)
+	}
+	f, room, err := Place(Frame{Kind: Placed, Decoder: 7, Body: at(4, 6)}, shared, []byte("ab"))
+	require.NoError(t, err)
+	require.Equal(t, Frame{Kind: Pictures, Decoder: 7, Body: []byte("456789")}, f)
+	require.Equal(t, "ab456789", string(room))
+	shared[5] = 'x'
+	require.Equal(t, "456789", string(f.Body))
+	for name, bad := range map[string][]byte{
+		"behind the end": at(4, 7), "far away": at(1<<31, 1), "overflow": at(math.MaxUint32, math.MaxUint32),
+		"cut": at(4, 6)[:7], "more": append(at(4, 6), 0), "empty": nil,
+	} {
+		_, _, err := Place(Frame{Kind: Placed, Body: bad}, shared, nil)
+		require.ErrorIs(t, err, ErrBroken, name)
+	}
+	_, _, err = Place(Frame{Kind: Placed, Body: at(0, 1)}, nil, nil)
+	require.ErrorIs(t, err, ErrBroken, "nothing is shared")
+}
+
 func TestReadFrameAllocatesOnlyWhatComes(t *testing.T) {
 	header := AppendFrame(nil, OK, 0)
 	binary.LittleEndian.PutUint32(header, 1<<31)
