@@ -20,7 +20,6 @@ const (
 	teardownTime = 1500 * time.Millisecond // for TEARDOWN to a camera that does not read
 	wrongSSRC    = 3                       // packets in a row from another source before the session is given up
 	watchSoon    = 100 * time.Millisecond  // from one look at a session to the next
-	watchSeldom  = time.Second
 )
 
 // session is one connection, from DESCRIBE to TEARDOWN.

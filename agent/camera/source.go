@@ -214,14 +214,15 @@ func (s *Source) publish(next Status) {
 
 // everySecond adds up what the reader counted, and has the log told about trouble.
 func (s *Source) everySecond(stop <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTimer(toSecond(time.Now()))
 	defer tick.Stop()
 	var was Stats
 	told := troubleLog{log: s.log}
 	for {
 		ended := false
 		select {
-		case <-tick.C:
+		case now := <-tick.C:
+			tick.Reset(toSecond(now))
 		case <-stop:
 			ended = true
 		}

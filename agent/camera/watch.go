@@ -61,7 +61,17 @@ func (s *session) check(began time.Time) (f *Failure, again time.Duration) {
 			"Pictures arrive damaged, and no keyframe repairs them. Use the tcp transport, and a keyframe interval "+
 				"of 1 to 4 s in the camera."), watchSoon
 	}
-	return nil, min(max(limit-quiet, watchSoon), watchSeldom)
+	return nil, min(max(limit-quiet, watchSoon), toSecond(time.Now()))
+}
+
+// toSecond is how long it is to the next full second, at least a tenth of one. What is done once a
+// second for each camera is done then, so that the machine wakes once for all of them.
+func toSecond(now time.Time) time.Duration {
+	d := time.Second - time.Duration(now.Nanosecond())
+	if d < watchSoon {
+		d += time.Second
+	}
+	return d
 }
 
 // silent is the failure of a session from which nothing came for so long.
