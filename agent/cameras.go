@@ -21,7 +21,7 @@ func (a *Agent) watchCameras(imageBase string) error {
 		Cameras: streams, Log: a.log,
 		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase,
 		Gate: a.cfg().Decode.Gate, Economy: a.cfg().Decode.Economy,
-		Resume: a.archive.Resume, Stays: a.stays, Disarmed: a.arming.Disarmed}
+		Late: new(pipeline.Late), Resume: a.archive.Resume, Stays: a.stays, Disarmed: a.arming.Disarmed}
 	var create func(configs.Camera) (*pipeline.Pipeline, error)
 	if own := a.opts.pipeline; own != nil {
 		create = func(c configs.Camera) (*pipeline.Pipeline, error) { return own(c, d) }

@@ -9,7 +9,7 @@ import (
 	"vmsbridge/agent/codec"
 )
 
-// Deps are what all pipelines share. All fields but the last three are needed.
+// Deps are what all pipelines share. All fields but the last four are needed.
 type Deps struct {
 	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and
 	// Out know the true times.
@@ -26,6 +26,8 @@ type Deps struct {
 	Base    string // of image addresses
 	Gate    bool   // groups of pictures stay undecoded where their sizes show that nothing moves
 	Economy bool   // the same where the keyframes around them show the same, whatever their sizes
+	// Late is one for all cameras. Nil: each has its own.
+	Late *Late
 	// Resume is the state in which a camera was when the bridge stopped, given once. later says
 	// that it is not known yet; only one who waits is told so. Nil: none is known.
 	Resume func(camera string, waits bool) (r Resumed, ok, later bool)

@@ -53,6 +53,9 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 	}
 	dropped := func(n int) { r.Metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
+	if r.Late != nil {
+		p.queue.late = r.Late
+	}
 	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version,
 		regions: regions, lines: lines, areas: areas, epoch: strconv.FormatInt(r.Now().UnixMilli(), 36)}
 	p.presence = &presence{author: p.author, out: r.Out}

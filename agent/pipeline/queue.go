@@ -47,14 +47,16 @@ type queue struct {
 	count    func(n int) // told of each drop
 	patient  bool        // units may wait for the next one, so that both are looked at together
 	newest   time.Time   // of the units
-	late     *time.Timer // ends the waiting
+	late     *Late       // ends the waiting
 
 	wake chan struct{} // buffered 1: something came
 }
 
 // newQueue makes an empty queue. count is told how many units were dropped, by whoever puts; it
 // must not block.
-func newQueue(count func(n int)) *queue { return &queue{count: count, wake: make(chan struct{}, 1)} }
+func newQueue(count func(n int)) *queue {
+	return &queue{count: count, late: new(Late), wake: make(chan struct{}, 1)}
+}
 
 // handler makes a source fill the queue. state is told of each change before it is queued.
 func (q *queue) handler(state func(camera.Status)) camera.Handler {
@@ -123,13 +125,8 @@ func (q *queue) waitsLocked(u camera.AccessUnit) bool {
 		u.Time.Sub(first.unit.Time) >= patience {
 		return false
 	}
-	if q.units > 1 {
-		return true // the first has set the timer
-	}
-	if q.late == nil {
-		q.late = time.AfterFunc(tooSlow, q.signal)
-	} else {
-		q.late.Reset(tooSlow)
+	if q.units == 1 {
+		q.late.add(q.wake, time.Now().Add(tooSlow))
 	}
 	return true
 }
@@ -139,9 +136,7 @@ func (q *queue) waitsLocked(u camera.AccessUnit) bool {
 func (q *queue) Follow(units []camera.AccessUnit, most int) []camera.AccessUnit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.late != nil {
-		q.late.Stop()
-	}
+	q.late.remove(q.wake)
 	for len(units) < most && !units[len(units)-1].RandomAccess && len(q.items) > 0 && !q.items[0].waits() &&
 		!q.items[0].unit.NewStream {
 		units = append(units, q.takeLocked().unit)
@@ -204,9 +199,4 @@ func (q *queue) dropUnitsLocked() {
 	q.units, q.bytes = 0, 0
 }
 
-func (q *queue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
-}
+func (q *queue) signal() { signal(q.wake) }

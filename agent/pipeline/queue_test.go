@@ -203,6 +203,53 @@ func TestQueueIsPatient(t *testing.T) {
 	})
 }
 
+// One timer is for all queues: each is woken in its own time, and not if its unit was taken.
+func TestLateIsForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, late := time.Now(), new(Late)
+		queues := make([]*queue, 5)
+		for i := range queues {
+			queues[i] = newQueue(func(int) {})
+			queues[i].late = late
+			queues[i].Patient(true)
+			queues[i].newest = begun.Add(-50 * time.Millisecond)
+		}
+		woken := func(at time.Duration) (is []int) {
+			time.Sleep(time.Until(begun.Add(at)))
+			synctest.Wait()
+			for i, q := range queues {
+				select {
+				case <-q.wake:
+					is = append(is, i)
+				default:
+				}
+			}
+			return is
+		}
+		for i, q := range queues {
+			q.PutUnit(camera.AccessUnit{Time: time.Now()})
+			if i == 2 {
+				it, ok := q.TryGet()
+				require.True(t, ok)
+				q.Follow([]camera.AccessUnit{it.unit}, 3)
+			}
+			require.Empty(t, woken(time.Duration(i+1)*10*time.Millisecond))
+		}
+		for i := range queues {
+			require.Empty(t, woken(tooSlow+time.Duration(i)*10*time.Millisecond-1))
+			want := []int{i}
+			if i == 2 {
+				want = nil
+			}
+			require.Equal(t, want, woken(tooSlow+time.Duration(i)*10*time.Millisecond+1))
+		}
+		queues[1].TryGet()
+		queues[1].PutUnit(camera.AccessUnit{Time: time.Now().Add(-100 * time.Millisecond)})
+		require.Empty(t, woken(2*tooSlow))
+		require.Equal(t, []int{1}, woken(3*tooSlow), "again")
+	})
+}
+
 // Units that are taken together are in a row, of one stream, and none follows a keyframe.
 func TestQueueFollows(t *testing.T) {
 	dropped := 0
