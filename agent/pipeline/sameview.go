@@ -27,6 +27,8 @@ var viewScales = [...]struct {
 type sameView struct {
 	width, height int // in cells
 	cells, before []int16
+	differ        []int16                              // what cells are more than before
+	columns       []int                                // scratch of a row
 	apart         [len(viewScales)]float64             // grey levels, the most, of the newest two
 	usual         [len(viewScales)][viewLearns]float64 // of those of quiet groups
 	known         int
@@ -37,7 +39,8 @@ type sameView struct {
 func (v *sameView) take(p codec.Picture) bool {
 	w, h := p.LumaWidth/viewCell, p.LumaHeight/viewCell
 	if w != v.width || h != v.height || len(v.cells) == 0 {
-		*v = sameView{width: w, height: h, cells: make([]int16, w*h), before: make([]int16, w*h)}
+		*v = sameView{width: w, height: h, cells: make([]int16, w*h), before: make([]int16, w*h),
+			differ: make([]int16, w*h), columns: make([]int, w)}
 		v.measure(p)
 		return false
 	}
@@ -100,27 +103,33 @@ func (v *sameView) measure(p codec.Picture) {
 }
 
 func (v *sameView) compare() {
-	sum := 0
+	total := 0
 	for i, c := range v.cells {
-		sum += int(c - v.before[i])
+		d := c - v.before[i]
+		v.differ[i] = d
+		total += int(d)
 	}
-	shift := sum / len(v.cells)
+	shift := total / len(v.cells)
 	v.bright = abs(shift) > viewLight*viewCell*viewCell
 	for i, s := range viewScales {
-		most := 0
+		low, high := shift*s.side*s.side, shift*s.side*s.side
+		usual := low
 		for y := 0; y+s.side <= v.height; y += s.step {
+			clear(v.columns)
+			for line := range s.side {
+				for x, d := range v.differ[(y+line)*v.width:][:len(v.columns)] {
+					v.columns[x] += int(d)
+				}
+			}
 			for x := 0; x+s.side <= v.width; x += s.step {
 				sum := 0
-				for line := range s.side {
-					from := (y+line)*v.width + x
-					for at := from; at < from+s.side; at++ {
-						sum += int(v.cells[at] - v.before[at])
-					}
+				for _, c := range v.columns[x : x+s.side] {
+					sum += c
 				}
-				most = max(most, abs(sum-shift*s.side*s.side))
+				low, high = min(low, sum), max(high, sum)
 			}
 		}
-		v.apart[i] = float64(most) / float64(s.side*s.side*viewCell*viewCell)
+		v.apart[i] = float64(max(high-usual, usual-low)) / float64(s.side*s.side*viewCell*viewCell)
 	}
 }
 

@@ -104,11 +104,34 @@ func (s *sizes) fits(place, bytes int) bool {
 	return s.steady && place < len(s.high) && bytes <= s.high[place] && bytes >= s.low[place]
 }
 
-// median sorts v. It is 0 for none.
+// median puts v in another order. It is 0 for none.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
-	slices.Sort(v)
-	return v[len(v)/2]
+	middle := len(v) / 2
+	for low, high := 0, len(v)-1; low < high; { // quickselect: v[low:high+1] has the middle one
+		i, j, pivot := low, high, v[(low+high)/2]
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case middle <= j:
+			high = j
+		case middle >= i:
+			low = i
+		default:
+			return v[middle]
+		}
+	}
+	return v[middle]
 }
