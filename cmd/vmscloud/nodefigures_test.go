@@ -120,6 +120,7 @@ func TestFiguresOfNodes(t *testing.T) {
 	for _, d := range all {
 		running.Go(func() { _ = d.Run(ctx) })
 	}
+	defer func() { t.Logf("%d tunnels stand", standing()) }()
 	harness.Within(t, 5*time.Minute, "all tunnels stand", func() bool { return standing() == bridges })
 	t.Logf("%d tunnels stand after %.1f s", bridges, time.Since(began).Seconds())
 

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync"
@@ -220,6 +221,34 @@ func TestACrowdThatLeavesAtOnce(t *testing.T) {
 		leaving.Wait()
 		b.until("the crowd has gone", func() bool { return !b.l.memory.tight.Load() })
 	}
+}
+
+// A crowd whose members all show who they are is none any more, and two listeners of a process have
+// one collector: when both crowds have gone, it is as it was.
+func TestACrowdThatTurnsOutToBeKnown(t *testing.T) {
+	collects := func() uint64 {
+		s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64()
+	}
+	before := collects()
+	one, other := newBed(t, Options{Total: 1024, PerAddress: 1024}), newBed(t, Options{Total: 1024, PerAddress: 1024})
+	var all [2][]net.Conn
+	for i, b := range []*bed{one, other} {
+		for range manyStrangers {
+			all[i] = append(all[i], b.dial("127.0.0.2"))
+		}
+		b.until("a crowd", b.l.memory.tight.Load)
+		require.EqualValues(t, crowdGarbage, collects())
+	}
+	for i, b := range []*bed{one, other} {
+		require.EqualValues(t, crowdGarbage, collects())
+		for _, c := range all[i] {
+			require.Equal(t, "0<nil>", b.ask(c, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
+		}
+		b.until("no crowd", func() bool { return !b.l.memory.tight.Load() })
+	}
+	require.Equal(t, before, collects())
 }
 
 // Those who have sent the most are cut off when strangers' requests hold more than they may

@@ -114,8 +114,9 @@ func (l *Listener) ended(c *conn) {
 
 func (l *Listener) become(c *conn, s state) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.becomeLocked(c, s)
+	l.mu.Unlock()
+	l.memory.watch(l) // a crowd may turn out to be of those who are known
 }
 
 // becomeLocked moves c to the end of those in a state. What it sent up to then holds no memory any

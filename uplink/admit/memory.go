@@ -2,7 +2,6 @@ package admit
 
 import (
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 )
@@ -12,19 +11,23 @@ const (
 	// has gone when fewStrangers are left with an eighth.
 	manyStrangers = 128
 	fewStrangers  = 32
-	// crowdBytes is how much more memory Go may hold while there is a crowd. Without it, what was
-	// held for a moment would double the process (75 MiB, not 35, with 2,000 half requests in a
-	// second). 2,000 by HTTP/2 with eight requests each cost a service 70 MiB with twice as much,
-	// 50 with this.
-	crowdBytes = 16 << 20
+	// crowdGarbage is how much garbage Go lets wait while there is a crowd, in percent of what is in
+	// use. Else what was held for a moment would double the process.
+	crowdGarbage = 20
 )
 
 // memory keeps Go from growing for a crowd of strangers, and gives back at once what it took when
 // the crowd has gone; otherwise that would take some minutes.
 type memory struct {
-	mu    sync.Mutex  // guards limit, and changes of tight; taken before the listener's
+	mu    sync.Mutex  // guards changes of tight; taken before the listener's and that of crowds
 	tight atomic.Bool // there is a crowd
-	limit int64       // what it was before
+}
+
+// crowds are those of all listeners of the process, which has one collector.
+var crowds struct {
+	sync.Mutex
+	n       int
+	percent int // what it was before the first
 }
 
 // watch looks whether a crowd has come or gone. Who finds somebody else at that does not wait: that
@@ -44,15 +47,22 @@ func (m *memory) due(l *Listener) bool {
 
 // turn does what a crowd that has come or gone needs. m.mu is held.
 func (m *memory) turn() {
-	if crowd := !m.tight.Load(); crowd {
-		m.limit = debug.SetMemoryLimit(-1)
-		debug.SetMemoryLimit(min(m.limit, held()+crowdBytes))
-		m.tight.Store(true)
+	crowds.Lock()
+	defer crowds.Unlock()
+	came := !m.tight.Load()
+	m.tight.Store(came)
+	if came {
+		if crowds.n++; crowds.n == 1 {
+			if crowds.percent = debug.SetGCPercent(crowdGarbage); 0 < crowds.percent && crowds.percent < crowdGarbage {
+				debug.SetGCPercent(crowds.percent)
+			}
+		}
 		return
 	}
-	m.tight.Store(false)
-	debug.SetMemoryLimit(m.limit)
-	debug.FreeOSMemory()
+	if crowds.n--; crowds.n == 0 {
+		debug.SetGCPercent(crowds.percent)
+		go debug.FreeOSMemory() // it takes a while
+	}
 }
 
 // crowdChange says what number of strangers there is.
@@ -74,11 +84,4 @@ func (l *Listener) crowd() crowdChange {
 		return crowdGone
 	}
 	return crowdSame
-}
-
-// held is the memory that Go has of the system now.
-func held() int64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }
