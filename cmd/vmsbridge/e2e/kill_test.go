@@ -134,12 +134,28 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	if testing.Short() {
 		kills = 3
 	}
-	killAgain(t, kills, time.Time{}, 1)
+	s := newSite(t, cameraYAML(loadCamera, sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
+	killAgain(s, loadCamera, kills, time.Time{}, 1)
 }
 
-// TestTorture is TestKilledAgainAndAgain for TORTURE_FOR: scripts/torture agent.
+// TestTorture is TestKilledAgainAndAgain for TORTURE_FOR: scripts/torture agent. After the kills,
+// what is told of motion is what happens, as in TestWhatIsToldIsTrue.
 func TestTorture(t *testing.T) {
-	torture(t, 5*time.Minute, func(t *testing.T, end time.Time, seed uint64) { killAgain(t, 1, end, seed) })
+	torture(t, 5*time.Minute, func(t *testing.T, end time.Time, seed uint64) {
+		c := newChaos(t, 2, seed, "")
+		at := time.Now()
+		c.bridge.kill()
+		killAgain(c.site, c.cameras[0].id, 1, end.Add(-time.Minute), seed)
+		c.startBridge()
+		c.settle()
+		c.disturb(at, c.cameras...)
+		c.reporting = append(c.reporting, span{at, time.Now()})
+		c.bridge.pause(30 * time.Second) // a whole loop of the scenes
+		c.check()
+		require.NotEmpty(t, c.late, "stills were looked at")
+		c.bridge.stop(10 * time.Second)
+		c.requireSound(0)
+	})
 }
 
 // tortureRounds are the rounds, and their seed, that scripts/torture asks for.
@@ -175,12 +191,13 @@ func torture(t *testing.T, most time.Duration, life func(t *testing.T, end time.
 	}
 }
 
-// killAgain kills that often, and on until the deadline.
-func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
+// killAgain kills a bridge that often, and on until the deadline, while programs report events of a
+// camera.
+func killAgain(s *site, camera string, kills int, deadline time.Time, seed uint64) {
+	s.t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 9))
-	s := newSite(t, cameraYAML(loadCamera, sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
-	l := newLoad(s, 0, loadCamera)
-	stop := l.start(t)
+	l := newLoad(s, 0, camera)
+	stop := l.start(s.t)
 	defer stop()
 
 	n := 0

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"vmsbridge/uplink/vms"
 )
 
 // linkOptions are those of listenLink.
@@ -39,6 +41,7 @@ type Link struct {
 	rng    *rand.Rand
 	every  int
 	counts map[Fault]int
+	sent   int // reports that were handed on
 	down   bool
 	listen net.Listener
 	served sync.WaitGroup
@@ -108,6 +111,13 @@ func (l *Link) Counts() (counts map[Fault]int, total int) {
 	return counts, total
 }
 
+// Sent is how many reports were handed on to the service.
+func (l *Link) Sent() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sent
+}
+
 // draw decides what a request meets.
 func (l *Link) draw() (f Fault, share float64) {
 	l.mu.Lock()
@@ -165,7 +175,12 @@ func (l *Link) forward(r *http.Request, body []byte) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	out.Header = r.Header.Clone()
+	if out.Header = r.Header.Clone(); r.Method == http.MethodPost &&
+		(r.URL.Path == vms.PathEvents || r.URL.Path == vms.PathReportMany) {
+		l.mu.Lock()
+		l.sent++
+		l.mu.Unlock()
+	}
 	res, err := l.onward.Do(out)
 	if err != nil {
 		return answer{}, err
