@@ -36,7 +36,7 @@ func (l *Service) register(ctx context.Context) error {
 	l.registers.Store(true)
 	l.hear()
 	l.registered.Inc()
-	if said == nil || mark == nil {
+	if said == nil || mark == nil || l.client.Said().Twins { // then it is the other's mark as well
 		return nil
 	}
 	switch lost, err := l.book.compare(*said); {
@@ -60,6 +60,9 @@ func (l *Service) hear() {
 	if why := said.AddressUnasked; why != "" && why != was.AddressUnasked && l.tunnel == nil {
 		l.log.Warn("the service gets no stills from here: it does not ask at this bridge's address", "reason", why,
 			"hint", "set service.tunnel: true")
+	}
+	if said.Twins && !was.Twins {
+		l.log.Warn(twins)
 	}
 	if len(said.Refused) > 0 && !slices.Equal(said.Refused, was.Refused) {
 		l.log.Warn("the service does not take some cameras; their events wait in the outbox", "cameras", said.Refused)

@@ -3,6 +3,7 @@ package outbound
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -86,6 +87,32 @@ func TestAServiceThatAsksForALongPause(t *testing.T) {
 	require.WithinDuration(t, ev.StartTimestamp.Add(15*time.Minute), until, 2*time.Minute)
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
+}
+
+// A box that was made from a copy of another one's disk: status says so, and the service's book,
+// which has the other's mark, is not taken for one that lost events.
+func TestAnotherBridgeIsThisOne(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != vms.PathRegister {
+			w.WriteHeader(http.StatusCreated)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(vms.Registered{Twins: true, Book: &vms.Book{Service: "s", Low: 1}})
+	}))
+	defer service.Close()
+	j, _, l := waiting(t, service.URL)
+	require.NoError(t, l.book.load())
+	was := l.book.known
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	require.Eventually(t, func() bool {
+		s, err := j.OutboxStats()
+		return err == nil && s.Waiting == 0 && strings.Contains(l.Problem(), "has this one's id and token")
+	}, time.Minute, time.Millisecond)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	require.Equal(t, was, l.book.known)
 }
 
 // A service of another make has no registration, and says so in its own way. Events go to it all

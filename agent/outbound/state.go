@@ -13,14 +13,17 @@ import (
 const longPause = time.Minute
 
 const (
-	refusesToken  = "the service refuses the bridge's token: put a new one into service.token_file"
+	refusesToken = "the service refuses the bridge's token: put a new one into service.token_file"
+	// twins is for a box that was made from a copy of another one's disk.
+	twins = "another bridge that runs has this one's id and token, and each takes the other's place at the service: " +
+		"give one of them a bridge.id and a token of its own"
 	refusesSignIn = "the service refuses the bridge's sign-in: sign in again with vmsbridge login"
 )
 
 // Problem says what keeps events from reaching the service, or "".
 func (l *Service) Problem() string {
 	l.mu.Lock()
-	trouble, refused := l.trouble, l.said.Refused
+	trouble, refused, twin := l.trouble, l.said.Refused, l.said.Twins
 	l.mu.Unlock()
 	if problem := l.signIn(); problem != "" {
 		return problem
@@ -36,6 +39,9 @@ func (l *Service) Problem() string {
 	}
 	if trouble != nil {
 		return "the bridge is not registered with the service yet, events wait in the outbox: see the log"
+	}
+	if twin {
+		return twins
 	}
 	if len(refused) > 0 {
 		return "the service does not take the camera " + refused[0]

@@ -123,8 +123,14 @@ var (
 // Register is for server.BridgeRegistry.
 func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Registration) error {
 	was, known := d.Bridge(p.AccountID, reg.ID)
+	twins := d.Twins(p.AccountID, reg.ID)
 	if err := d.Registry.Register(ctx, p, reg); err != nil {
 		return err
+	}
+	if !twins && d.Twins(p.AccountID, reg.ID) {
+		d.book.log.Warn("two bridges that run have one id and one token, and each takes the other's place",
+			"bridge", reg.ID, "account", p.AccountID,
+			"hint", "is one a copy of the other's disk? give it a bridge.id and a token of its own")
 	}
 	statuses := map[string]string{}
 	for _, c := range reg.Cameras {

@@ -51,7 +51,7 @@ func (c *Client) RegisterAt(ctx context.Context, r vms.Registration, m *vms.Mark
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
 		known = vms.Registered{} // a service of another make, or an older one
 	}
-	said := Said{AddressUnasked: clip(known.AddressUnasked)}
+	said := Said{AddressUnasked: clip(known.AddressUnasked), Twins: known.Twins}
 	for _, no := range known.Refused[:min(len(known.Refused), maxSaid)] {
 		said.Refused = append(said.Refused, clip(no.ID)+": "+clip(no.Reason))
 	}
@@ -72,6 +72,7 @@ func (c *Client) Leave(ctx context.Context, bridge string) error {
 type Said struct {
 	AddressUnasked string   // why it does not ask for stills at the bridge's address; "" if it does
 	Refused        []string // the first cameras that it does not take, each with the reason
+	Twins          bool     // another bridge that runs has registered as this one
 }
 
 // maxSaid bounds how many refused cameras are looked at.

@@ -45,6 +45,7 @@ func (s *Server) registerBridge(c *call) error {
 	if s.opts.Refused != nil {
 		answer.Refused = s.opts.Refused(c.principal.AccountID, r.ID)
 	}
+	answer.Twins = s.opts.Twins != nil && s.opts.Twins(c.principal.AccountID, r.ID)
 	if _, ok := s.opts.Events.(BatchStore); ok {
 		answer.ReportAtOnce = reportAtOnce
 	}

@@ -120,6 +120,8 @@ type Options struct {
 	// Refused are the cameras of a bridge's registration that its account may not have. nil: there
 	// are none.
 	Refused func(account, bridge string) []vms.RefusedCamera
+	// Twins reports whether two bridges that run have registered as one. nil: it is not known.
+	Twins func(account, bridge string) bool
 	// Unasked says why bridges will not be asked at an address that they register, "" if they will.
 	// nil: they will at any.
 	Unasked func(address string) string

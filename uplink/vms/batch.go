@@ -41,6 +41,8 @@ type Registered struct {
 	AddressUnasked string `json:"addressUnasked,omitempty"`
 	// Refused are the cameras that the account may not have. The others are taken.
 	Refused []RefusedCamera `json:"refused,omitempty"`
+	// Twins says that two bridges that run have registered as this one.
+	Twins bool `json:"twins,omitempty"`
 	// Book is there if the service keeps marks, and the registration came with one.
 	Book *Book `json:"book,omitempty"`
 }

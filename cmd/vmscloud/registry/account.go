@@ -16,6 +16,7 @@ type tenant struct {
 	n       int                            // how many cameras bridges have
 	// bridge → cameras that its last registration named and the account may not have
 	refused map[string][]vms.RefusedCamera
+	twins   map[string]twins // by bridge
 }
 
 // account finds an account, making an empty one if need be. The lock is held for writing.
@@ -24,7 +25,7 @@ func (r *Registry) account(id string) *tenant {
 	if a == nil {
 		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{},
 			lists:   map[list][]string{},
-			refused: map[string][]vms.RefusedCamera{}}
+			refused: map[string][]vms.RefusedCamera{}, twins: map[string]twins{}}
 		r.accounts[id] = a
 	}
 	return a

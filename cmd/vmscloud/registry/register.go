@@ -104,6 +104,7 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 			changed[id] = a
 		}
 	}
+	r.noteTwins(b, reg.ImageToken)
 	if b == next && len(changed) == 0 {
 		return nil
 	}

@@ -152,6 +152,35 @@ func TestRegisterAgainWritesNothing(t *testing.T) {
 	require.Greater(t, writes(), before)
 }
 
+// Two boxes run from copies of one disk: both are told, as long as both are there. A bridge that
+// starts again and again is one.
+func TestTwoBridgesAreOne(t *testing.T) {
+	r := newRegistry(t)
+	now := began
+	r.now = func() time.Time { return now }
+	register := func(token string) bool {
+		t.Helper()
+		now = now.Add(30 * time.Second)
+		require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "b1", ImageToken: token}))
+		return r.Twins("acc-1", "b1")
+	}
+	for i := range 20 {
+		require.False(t, register(string(rune('a'+i))))
+	}
+	require.False(t, register("x"))
+	require.False(t, register("y"))
+	require.False(t, register("x"), "it may have been on its way for long")
+	for range 10 {
+		require.True(t, register("y"))
+		require.True(t, register("x"))
+	}
+	require.False(t, r.Twins("acc-2", "b1"))
+	for range 9 {
+		register("x")
+	}
+	require.False(t, register("x"), "the other one has gone")
+}
+
 func lastTxID(t *testing.T, db *database.DB) (id int) {
 	t.Helper()
 	require.NoError(t, db.View(func(tx *bolt.Tx) error { id = tx.ID(); return nil }))
