@@ -338,9 +338,9 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	api, err := server.New(server.Options{
 		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids,
 		Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence},
-		Unasked: c.direct.unasked, Refused: reg.Refused, Twins: reg.Twins, Feed: book.feed, Subscriptions: reg,
-		Webhooks: c.hooks, NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log,
-		Registerer: metrics,
+		Unasked: c.direct.unasked, Refused: reg.Refused, Twins: reg.Twins, Feed: book.feed,
+		Subscriptions: reg, Webhooks: c.hooks, NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log),
+		TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {
 		return nil, nil, err
