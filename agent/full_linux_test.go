@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/control"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -72,4 +73,40 @@ func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
 		}
 	}
 	require.Equal(t, events, found)
+}
+
+// TestADiskWithoutRoomForAFileStarts: the bridge runs, and says that commands cannot ask it, which
+// they can as soon as there is room for the socket.
+func TestADiskWithoutRoomForAFileStarts(t *testing.T) {
+	data := vfstest.FewFiles(t, 64<<20, 30)
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", data
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{},
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	_, stop := s.run(nil)
+	stop()
+	ballast, full := []string{}, error(nil)
+	for full == nil {
+		name := filepath.Join(data, fmt.Sprint("ballast", len(ballast)))
+		if full = os.WriteFile(name, nil, 0o600); full == nil {
+			ballast = append(ballast, name)
+		}
+	}
+	require.ErrorIs(t, full, syscall.ENOSPC)
+	a, stop := s.run(nil)
+	code, _, _ := s.get("/healthz", "", nil)
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, s.log.String(), "other commands cannot ask this bridge")
+	ev := vms.Event{ID: "one", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Now()), ActorID: "gate",
+		ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc"}
+	require.NoError(t, a.archive.Journal.Put(ev, false))
+	for _, name := range ballast {
+		require.NoError(t, os.Remove(name))
+	}
+	require.Eventually(t, func() bool {
+		res, err := control.Client(data).Get(control.URL + "/status")
+		return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK
+	}, time.Minute, 100*time.Millisecond)
+	stop()
 }

@@ -32,8 +32,11 @@ type API struct {
 	http   *http.Server
 	tls    *tls.Config    // nil: plain
 	v3     *server.Server // the addresses below /api/
-	socket net.Listener   // of the control socket
 	local  *http.Server
+	// socket is the control socket, nil as long as it cannot be made, and told that people were
+	// told of that.
+	socket net.Listener
+	told   bool
 
 	feed        *feed.Feed // of events, for those who subscribe
 	unsubscribe func()     // nil: it was not made
@@ -75,9 +78,6 @@ func (a *API) Run(ctx context.Context, l net.Listener) error {
 	}
 	return serve(ctx, a.http, l)
 }
-
-// RunLocal serves on the control socket until ctx is done.
-func (a *API) RunLocal(ctx context.Context) error { return serve(ctx, a.local, a.socket) }
 
 // keepEvery is how often what the API keeps is looked after.
 const keepEvery = time.Hour

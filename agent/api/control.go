@@ -1,22 +1,47 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"vmsbridge/agent/control"
-	"vmsbridge/uplink/server"
+	"vmsbridge/storage/vfs"
 )
+
+// socketEvery is how often the control socket is tried again: a folder without room for it must not
+// keep the bridge from recording.
+const socketEvery = 5 * time.Second
 
 // listenLocal opens the socket for root and the bridge's own user on this machine. Whoever asks
 // there may see everything, for nobody else can: see agent/control.
-func (a *API) listenLocal() error {
+func (a *API) listenLocal() {
 	l, err := control.Listen(a.opts.Config().Bridge.Data)
-	if err != nil {
-		return err
+	if err == nil {
+		a.socket = l
+		return
 	}
-	a.socket, a.local = l, server.NewHTTP(a.localMux(), a.opts.Log)
-	return nil
+	if !a.told {
+		a.told = true
+		a.opts.Log.Error("vmsbridge status and other commands cannot ask this bridge; it is tried again", "error", err,
+			"hint", vfs.Remedy(err, "bridge.data"))
+	}
+}
+
+// RunLocal serves on the control socket until ctx is done.
+func (a *API) RunLocal(ctx context.Context) error {
+	tick := time.NewTicker(socketEvery)
+	defer tick.Stop()
+	for a.socket == nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			a.listenLocal()
+		}
+	}
+	return serve(ctx, a.local, a.socket)
 }
 
 // localMux answers the requests of that socket.

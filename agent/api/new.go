@@ -18,13 +18,11 @@ func New(o Options) (*API, error) {
 	a := &API{opts: o}
 	a.opts.said = newDescribed(o.Archive.Journal)
 	a.users = openUsers(&a.opts)
-	err := a.handlers()
-	if err == nil {
-		err = a.listenLocal()
-	}
-	if err != nil {
+	if err := a.handlers(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.local = server.NewHTTP(a.localMux(), o.Log)
+	a.listenLocal()
 	return a, nil
 }
 

@@ -14,20 +14,26 @@ import (
 // fails if it leaves a file open there. The test is skipped where none can be mounted.
 func TinyDisk(t testing.TB, size int) string {
 	t.Helper()
-	return mount(t, size, 0)
+	return mount(t, fmt.Sprintf("size=%d", size), 0)
 }
 
 // TinyDiskHeld is TinyDisk for a test that leaves something open, such as the mapping of a damaged
 // file, or a program that is still to end.
 func TinyDiskHeld(t testing.TB, size int) string {
 	t.Helper()
-	return mount(t, size, syscall.MNT_DETACH)
+	return mount(t, fmt.Sprintf("size=%d", size), syscall.MNT_DETACH)
 }
 
-func mount(t testing.TB, size, unmount int) string {
+// FewFiles is TinyDiskHeld with room for so many files and folders, itself among them.
+func FewFiles(t testing.TB, size, files int) string {
+	t.Helper()
+	return mount(t, fmt.Sprintf("size=%d,nr_inodes=%d", size, files), syscall.MNT_DETACH)
+}
+
+func mount(t testing.TB, options string, unmount int) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
 		t.Skipf("a small file system cannot be mounted: %v; run this as root with CAP_SYS_ADMIN", err)
 	}
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, unmount)) })
