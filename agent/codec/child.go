@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,7 @@ func childEnvironment(setup string) []string {
 	env := []string{
 		environment + "=" + setup,
 		"GOMAXPROCS=1",                // one call at a time
+		"GOGC=50",                     // Go has a megabyte or two in use, and would have as much again waiting
 		"GOMEMLIMIT=256MiB",           // of Go's heap; pictures of H.264 and H.265 are in C's
 		"GOTRACEBACK=none",            // the reason of a crash is enough
 		"GODEBUG=containermaxprocs=0", // no files of the control group stay open
@@ -81,6 +83,7 @@ func runWorker(before func(au []byte)) {
 		Decoders: setup.Decoders})
 	e.Load(setup.Video)
 	e.Confined(begun.Seal(confine.Limits{MoreMemory: setup.MoreMemory}))
+	debug.FreeOSMemory() // what the whole program's packages, and loading, left over
 	err := worker.ServeFiles(requests, replies, shared, e, before)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "decoder process:", err)

@@ -258,6 +258,9 @@ func (d *Decoder) call(ctx context.Context, c call) answer {
 	d.request = keep(c.request)
 	if c.kind != worker.Still {
 		d.reply = room{piped: keep(a.room.piped), placed: keep(a.room.placed)}
+		if len(a.room.placed) > 0 && cap(d.reply.piped) > leastRoom {
+			d.reply.piped = nil // that was for a stream's first pictures
+		}
 		if errors.Is(a.err, ErrLost) {
 			d.lost.Store(false) // now it is told
 		}
