@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -90,14 +91,39 @@ func ownTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// garbage is how much of it, in percent of what is in use, waits for Go's collector. A bridge makes
-// little: of 24 cameras, as much as is in use in half a minute. A quarter instead of as much again
-// takes a third off its memory, for less of the processor than can be measured.
-const garbage = 25
+// garbage is how much of it waits for Go's collector, in bytes, as far as that is between the two
+// shares in percent of what is in use. A bridge of 24 cameras has some 45 MB in use and makes as
+// much garbage in half a minute; one of few cameras would collect its little all the time.
+const (
+	garbage      = 8 << 20
+	leastGarbage = 15
+	mostGarbage  = 50
+)
 
 // collectOften keeps the garbage small. Who has said a number by GOGC gets that.
 func collectOften() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		(&collector{}).look()
 	}
+}
+
+// collector sets how much garbage waits, anew after each collection.
+type collector struct {
+	percent int
+	sample  [1]metrics.Sample
+}
+
+func (c *collector) look() {
+	c.sample[0].Name = "/gc/heap/live:bytes"
+	metrics.Read(c.sample[:])
+	percent := garbagePercent(c.sample[0].Value.Uint64())
+	if off := percent - c.percent; off > 2 || off < -2 { // it stops all threads
+		c.percent = percent
+		debug.SetGCPercent(percent)
+	}
+	runtime.SetFinalizer(c, (*collector).look)
+}
+
+func garbagePercent(live uint64) int {
+	return int(min(max(garbage*100/max(live, 1), leastGarbage), mostGarbage))
 }
