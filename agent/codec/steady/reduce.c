@@ -52,7 +52,8 @@ static ALWAYS void whole(uint8_t *restrict to, int w, const uint8_t *restrict fr
 		for (int i = 0; i < k; i++) {
 			sum += columns[i];
 		}
-		to[x] = (uint8_t)((sum + area / 2) * factor >> 40);
+		sum += area / 2;
+		to[x] = (uint8_t)(__builtin_constant_p(k) ? sum / area : sum * factor >> 40);
 	}
 }
 
@@ -128,6 +129,12 @@ static ALWAYS int reduce(uint8_t *to, int w, int h, const uint8_t *from, int str
 			memcpy(row, source, (size_t)w);
 		} else if (k == 2) {
 			half(row, source, source + stride, w);
+		} else if (k == 3) { // of 960x540, 1280x720 and 1920x1080: the ratio is known to the compiler
+			whole(row, w, source, stride, 3, columns);
+		} else if (k == 4) {
+			whole(row, w, source, stride, 4, columns);
+		} else if (k == 6) {
+			whole(row, w, source, stride, 6, columns);
 		} else if (columns != NULL) {
 			whole(row, w, source, stride, k, columns);
 		}
