@@ -2,6 +2,7 @@ package clock
 
 import (
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -54,17 +55,16 @@ func (m *machine) read() {
 	m.wall.Store(wall)
 }
 
-func bootTime() time.Duration {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
-		return 0 // it is there since Linux 2.6.39
-	}
-	return time.Duration(ts.Nano())
-}
+func bootTime() time.Duration { return gettime(unix.CLOCK_BOOTTIME) } // it is there since Linux 2.6.39
 
-func raw() time.Duration {
+func raw() time.Duration { return gettime(unix.CLOCK_MONOTONIC_RAW) }
+
+// gettime is 0 for a clock that is not there. Go's scheduler is not told of the call, which does
+// not wait: it would wake the thread that watches those that do, which then looks sixty times
+// whether there is another.
+func gettime(clock uintptr) time.Duration {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC_RAW, &ts) != nil {
+	if _, _, code := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&ts)), 0); code != 0 {
 		return 0
 	}
 	return time.Duration(ts.Nano())
@@ -84,7 +84,7 @@ func (m *machine) Read() (r Reading) {
 		}
 	}
 	var t unix.Timex // modes 0: it only reads
-	state, err := unix.Adjtimex(&t)
-	r.Synced = err == nil && state != timeError && t.Status&staUnsync == 0
+	state, _, code := unix.RawSyscall(unix.SYS_ADJTIMEX, uintptr(unsafe.Pointer(&t)), 0, 0)
+	r.Synced = code == 0 && state != timeError && t.Status&staUnsync == 0
 	return r
 }
