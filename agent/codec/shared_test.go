@@ -22,6 +22,7 @@ func TestPicturesAreShared(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Greater(t, cap(d.reply.placed), 57_600)
+	require.LessOrEqual(t, cap(d.reply.piped), leastRoom, "no room is kept for the first one, which came by the pipe")
 	f, shared, err := shareMemory()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, unshare(shared)) }()
