@@ -11,8 +11,8 @@ const (
 	// has gone when fewStrangers are left with an eighth.
 	manyStrangers = 128
 	fewStrangers  = 32
-	// crowdGarbage is how much garbage Go lets wait while there is a crowd, in percent of what is in
-	// use. Else what was held for a moment would double the process.
+	// crowdGarbage is how much garbage Go lets wait while there is a crowd, in percent of what is
+	// in use. Else what was held for a moment would double the process.
 	crowdGarbage = 20
 )
 
