@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -508,6 +509,65 @@ func TestTheServicesClockIsSet(t *testing.T) {
 				}), "%q", w.timeline("bridge", "b1"))
 			})
 		})
+	}
+}
+
+// The bridge's clock is not the service's. What it says of a camera after an outage holds: that it
+// is there, after a minute at the latest, and each change from then on: at once in the events, with
+// the next registration in the lists.
+func TestTheBridgesClockIsAnother(t *testing.T) {
+	for name, by := range map[string]float64{"ten seconds behind": -10, "ten minutes behind": -600,
+		"a day behind": -86400, "ten minutes ahead": 600, "a day ahead": 86400} {
+		for _, anew := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", starts anew: ", anew), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWatched(t)
+					w.register(on, on)
+					w.presence.TunnelStands(box)
+					w.status("c1", on, by, -1)
+					w.until(100)
+					w.presence.TunnelEnded(box, time.Now())
+					w.until(110)
+					require.Equal(t, gone, w.statuses()[0])
+					w.until(200)
+					w.presence.TunnelStands(box)
+					if anew {
+						w.token = "second"
+						w.register(vms.StatusUnknown, vms.StatusUnknown)
+						w.status("c1", on, by, 60+by)
+						w.status("c1", on, 201+by, -1)
+					} else {
+						w.register(on, on)
+					}
+					w.until(230)
+					w.register(on, on)
+					w.until(262)
+					require.Equal(t, on, w.statuses()[0])
+					begun := 201 + by
+					if !anew {
+						begun = by
+					}
+					was := on
+					for i, now := range []string{off, on, off} {
+						at := 300 + 20*float64(i)
+						w.until(at)
+						w.status("c1", was, begun, at+by)
+						w.status("c1", now, at+by, -1)
+						was, begun = now, at+by
+						going := 0
+						for _, line := range w.timeline("camera", "c1") {
+							if strings.Contains(line, ".. ") || strings.HasSuffix(line, "..") {
+								require.True(t, strings.HasPrefix(line, now+" "), line)
+								going++
+							}
+						}
+						require.Equal(t, 1, going, "%q", w.timeline("camera", "c1"))
+						w.register(now, on) // within a minute
+						require.Equal(t, now, w.statuses()[0], "at %v", at)
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -4,7 +4,8 @@ import "vmsbridge/uplink/vms"
 
 // Admit says what is to be stored when a bridge reports a camera's status event, so that the spans
 // of the camera meet; stored is what the book has under its id, nil for nothing. Where a span of
-// the service's own goes on, the event ends it if it began later, and else ends where that begins.
+// the service's own goes on, the event ends it if it began later, and else ends where that begins;
+// one that goes on, and tells another status than that one, is followed by a span that tells it.
 // A span that was cut off keeps its end; what it tells now is told by the span that follows it.
 // undo is for the caller whose book did not take it. Nobody else may store events of the camera
 // meanwhile.
@@ -48,6 +49,12 @@ func (w *Watch) Admit(ev vms.Event, stored *vms.Event) (store []vms.Event, undo 
 			before.since = start
 		}
 		return []vms.Event{end(h.event, start), withPrevious(ev, before)}, put(nil)
+	case ev.Ongoing() && h.status != vms.StatusBridgeOffline && h.status != status.status:
+		// The bridge's clock is behind the service's.
+		now := w.o.Now()
+		at, was := h.next(now, now)
+		next := hold(begin(d, status.status, at, was, whyGoesOn))
+		return []vms.Event{Cut(ev, h.since), end(h.event, at), next.event}, put(&next)
 	case ev.Ongoing() || ev.EndTimestamp.After(h.since):
 		return []vms.Event{Cut(ev, h.since)}, keep
 	}
