@@ -11,13 +11,16 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"vmsbridge/agent/archive"
 	"vmsbridge/agent/control"
 	"vmsbridge/agent/health"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
+	"vmsbridge/storage/guard"
 )
 
 type statusCommand struct {
@@ -128,10 +131,31 @@ func (b site) ask(ctx context.Context, method, path string, question []byte) ([]
 	return body, nil
 }
 
+// errNoSocket is that a bridge runs, for its journal is held, and there is no socket to ask it by.
+var errNoSocket = errors.New("the bridge, or vmsbridge fsck, has this data folder open, and its control socket is " +
+	"not there: it is starting or stopping, or its disk has no room for the socket, or somebody removed that; the " +
+	"log says more (journalctl -u vmsbridge), and vmsbridge service restart makes it anew")
+
+// held reports whether a program has the bridge's journal open.
+func (b site) held() bool {
+	path := filepath.Join(b.data(), archive.JournalFile)
+	if guard.Exists(path) != nil {
+		return false
+	}
+	lock, err := guard.Lock(path, 0)
+	if err == nil {
+		_ = lock.Close() // nothing was written
+	}
+	return errors.Is(err, guard.ErrLocked)
+}
+
 // report is the running bridge's own, or what can be seen from outside.
 func (b site) report(ctx context.Context) (health.Report, error) {
 	body, err := b.ask(ctx, http.MethodGet, "/status", nil)
 	if errors.Is(err, control.ErrNotRunning) {
+		if b.held() {
+			return health.Report{}, errNoSocket
+		}
 		return b.seen(ctx)
 	}
 	var r health.Report

@@ -35,6 +35,23 @@ func TestStatusOfASilentBridge(t *testing.T) {
 	require.Less(t, time.Since(began), 50*time.Second, "less than the minute that a change may take")
 }
 
+// A bridge runs whose control socket was removed, or had no room: status does not say that none
+// runs.
+func TestStatusOfABridgeWithoutASocket(t *testing.T) {
+	t.Parallel()
+	b := newBridge(t, quietYAML)
+	b.start()
+	require.NoError(t, os.Remove(filepath.Join(b.data(), control.Socket)))
+	r := do(t, "status", "--config", b.file)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "its control socket is not there")
+	require.NotContains(t, r.out, "does not run")
+	b.stop()
+	r = do(t, "status", "--config", b.file)
+	require.Equal(t, exitWrong, r.code)
+	require.Contains(t, r.out, "! the bridge does not run")
+}
+
 // From a bridge that was never started over one that has everything wrong to one that is well.
 func TestStatus(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
