@@ -512,6 +512,32 @@ func TestTheServicesClockIsSet(t *testing.T) {
 	}
 }
 
+// The service's machine starts an hour, or a year, before the time at which it stopped, and is set
+// right a minute later. Who was away since then is told of from when the service last ran.
+func TestTheServicesClockWasBehind(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, -365 * 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWatched(t).online()
+			w.until(100)
+			w.stop()
+			w.until(200)
+			w.ahead.Store(int64(by))
+			w.start()
+			w.until(260)
+			require.Equal(t, []string{on, on}, w.statuses())
+			w.ahead.Store(0)
+			w.until(385)
+			away := []string{"online 0..100", "bridgeOffline 100.. after online 0"}
+			require.Equal(t, away, w.timeline("bridge", "b1"))
+			w.presence.TunnelStands(box)
+			w.register(on, on)
+			w.until(390)
+			require.Equal(t, []string{"online 0..100 cut", "bridgeOffline 100..385 after online 0",
+				"online 385.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
+		})
+	}
+}
+
 // The bridge's clock is not the service's. What it says of a camera after an outage holds: that it
 // is there, after a minute at the latest, and each change from then on: at once in the events, with
 // the next registration in the lists.

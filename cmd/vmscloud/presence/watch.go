@@ -139,7 +139,7 @@ func (w *Watch) Load(bridges []Device) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ran = w.o.Now()
-	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && time.UnixMilli(ms).Before(w.ran) {
+	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		w.ran = time.UnixMilli(ms)
 	}
 	for _, ev := range open {
@@ -251,12 +251,17 @@ func (w *Watch) hear(d Device, note func(*bridge)) {
 	}
 }
 
-// wall is what the wall clock, as it is set now, calls a moment of the process.
+// wall is what the wall clock, as it is set now, calls a moment of the process. A machine without a
+// clock of its own starts at a time before that at which the service last ran, and is set later.
 func (w *Watch) wall(t time.Time) time.Time {
-	if t.IsZero() {
+	now := w.o.Now()
+	switch {
+	case !t.IsZero():
+		return now.Add(t.Sub(time.Now()))
+	case w.ran.Before(now):
 		return w.ran
 	}
-	return w.o.Now().Add(t.Sub(time.Now()))
+	return now
 }
 
 // heard notes a sign of life.
