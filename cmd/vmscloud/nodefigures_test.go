@@ -120,8 +120,15 @@ func TestFiguresOfNodes(t *testing.T) {
 	for _, d := range all {
 		running.Go(func() { _ = d.Run(ctx) })
 	}
-	defer func() { t.Logf("%d tunnels stand", standing()) }()
-	harness.Within(t, 5*time.Minute, "all tunnels stand", func() bool { return standing() == bridges })
+	next := time.Now()
+	harness.Within(t, 5*time.Minute, "all tunnels stand", func() bool {
+		up := standing()
+		if now := time.Now(); now.After(next) {
+			t.Logf("%d tunnels stand after %.0f s", up, now.Sub(began).Seconds())
+			next = now.Add(20 * time.Second)
+		}
+		return up == bridges
+	})
 	t.Logf("%d tunnels stand after %.1f s", bridges, time.Since(began).Seconds())
 
 	// At rest, once events are made of all that came.
