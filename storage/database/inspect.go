@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -116,30 +115,20 @@ func (r *Report) look(f *boltfile.File, o Options) {
 // compare holds a file that can be read against its copy, if that is of the same moment, and looks
 // for contradictions.
 func (r *Report) compare(path string, o Options, tx uint64) {
-	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
-	if err == nil {
-		err = guard.Run(func() error {
-			return db.View(func(t *bolt.Tx) error {
-				if tx == copyTx(path) {
-					_, _ = readCopy(path+CopySuffix, func(bucket string, k, v []byte) error {
-						if b := t.Bucket([]byte(bucket)); b == nil || !bytes.Equal(b.Get(k), v) {
-							r.addf("bucket %q: a record is not as in the copy", bucket)
-						}
-						return nil
-					})
-				}
-				for _, p := range o.Agree(t) {
-					r.addf("%s", p)
+	err := guard.View(path, func(t *bolt.Tx) error {
+		if tx == copyTx(path) {
+			_, _ = readCopy(path+CopySuffix, func(bucket string, k, v []byte) error {
+				if b := t.Bucket([]byte(bucket)); b == nil || !bytes.Equal(b.Get(k), v) {
+					r.addf("bucket %q: a record is not as in the copy", bucket)
 				}
 				return nil
 			})
-		})
-		if _, damaged := errors.AsType[*guard.DamageError](err); damaged {
-			guard.Abandon(file)
-		} else {
-			_ = db.Close()
 		}
-	}
+		for _, p := range o.Agree(t) {
+			r.addf("%s", p)
+		}
+		return nil
+	})
 	if err != nil {
 		r.addf("%v", err)
 	}

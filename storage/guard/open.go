@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -43,6 +44,22 @@ func Open(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err erro
 		return nil, nil, err
 	}
 	return nil, nil, Damaged(err)
+}
+
+// View shows read the file at path, which nobody changes, and lets go of it. It writes nothing.
+// Damage gives *DamageError.
+func View(path string, read func(*bolt.Tx) error) error {
+	db, file, err := Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	err = Run(func() error { return db.View(read) })
+	if _, damaged := errors.AsType[*DamageError](err); damaged {
+		Abandon(file)
+	} else {
+		_ = db.Close()
+	}
+	return err
 }
 
 // Abandon lets go of a database that panicked: Close might wait for a lock that the panic left

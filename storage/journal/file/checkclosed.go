@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -93,26 +92,16 @@ func checkAsItLies(path string) (r Report, err error) {
 
 // compareClosed is compare with bbolt reading the file.
 func (r *Report) compareClosed(path string) error {
-	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
-	if err == nil {
-		err = guard.Run(func() error {
-			return db.View(func(tx *bolt.Tx) error {
-				if _, _, err := formOf(tx); err != nil {
-					return err
-				}
-				r.compare(tx)
-				if r.Clean() {
-					r.checkSegments(tx)
-				}
-				return nil
-			})
-		})
-		if _, ok := errors.AsType[*guard.DamageError](err); ok {
-			guard.Abandon(file)
-		} else {
-			_ = db.Close()
+	err := guard.View(path, func(tx *bolt.Tx) error {
+		if _, _, err := formOf(tx); err != nil {
+			return err
 		}
-	}
+		r.compare(tx)
+		if r.Clean() {
+			r.checkSegments(tx)
+		}
+		return nil
+	})
 	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
 		r.addf("%v", damaged.Cause)
 		return nil

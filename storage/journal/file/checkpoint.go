@@ -419,20 +419,13 @@ func (f *File) findRedo() (*redo, error) {
 
 // foreign says that the file at path can be read, and says that it does not belong to a log.
 func foreign(path string, id uint64) bool {
-	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
-	if err != nil {
-		return false
-	}
 	var of []byte
-	err = guard.Run(func() error {
-		return db.View(func(tx *bolt.Tx) error {
-			if tx.Bucket(schema.Format) != nil {
-				of = append(of, tx.Bucket(schema.Format).Get(schema.KeyLog)...)
-			}
-			return nil
-		})
+	err := guard.View(path, func(tx *bolt.Tx) error {
+		if tx.Bucket(schema.Format) != nil {
+			of = append(of, tx.Bucket(schema.Format).Get(schema.KeyLog)...)
+		}
+		return nil
 	})
-	guard.Abandon(file)
 	return err == nil && string(of) != string(schema.SequenceKey(id))
 }
 
