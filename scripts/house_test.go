@@ -67,12 +67,10 @@ var allowed = map[string][]string{
 	"storage/journal/sample": {"storage/boltfile", "uplink/vms"}, // for tests only
 	"storage/journal/file": {"storage/boltfile", "storage/guard", "storage/journal/schema", "storage/vfs",
 		"uplink/vms"},
-	"storage/journal/query":  {"storage/journal/schema", "storage/guard", "uplink/vms"},
-	"storage/journal/schema": {"storage/guard", "uplink/vms"},       // bytes and rows, no file
-	"storage/guard":          {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
-	"storage/database":       {"storage/boltfile", "storage/guard"}, // small records
-	"storage/postgres": {"storage/database", "storage/journal", "storage/journal/query",
-		"storage/journal/schema", "uplink/vms"},
+	"storage/journal/schema":        {"storage/guard", "uplink/vms"},       // bytes and rows, no file
+	"storage/guard":                 {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
+	"storage/database":              {"storage/boltfile", "storage/guard"}, // small records
+	"storage/postgres":              {"storage/database", "storage/journal", "storage/journal/schema", "uplink/vms"},
 	"storage/postgres/postgrestest": nil, // for tests only: a server of their own
 	"storage/boltfile":              nil, // a file of bbolt's without bbolt
 	"uplink/admit":                  nil, // who gets in, and how much strangers may hold

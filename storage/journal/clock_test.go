@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
@@ -61,7 +60,7 @@ func TestClockSteps(t *testing.T) {
 		require.Equal(t, []int{len(queue), len(parked)}, []int{s.Waiting, s.Parked})
 	}
 	requireClean(t, j)
-	page, err := j.List(vms.Query{PageSize: query.MaxPageSize, Ascending: true}, nil)
+	page, err := j.List(vms.Query{PageSize: MaxPageSize, Ascending: true}, nil)
 	require.NoError(t, err)
 	for i := 1; i < len(page.Events); i++ {
 		require.False(t, page.Events[i].StartTimestamp.Before(page.Events[i-1].StartTimestamp.Time))

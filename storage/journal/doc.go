@@ -21,8 +21,8 @@
 //
 // Its rooms, each of which knows only those below it:
 //
-//	journal   what is put, listed, reported, followed, pruned
-//	query     lists from the indexes
+//	journal   what is put, listed (a plan takes the narrowest index, finds its groups, and merges them in
+//	          the order of every list: plan.go, stream.go), reported, followed, pruned
 //	file      the file, whatever damages it: opened, checked, recovered, written together, made compact
 //	schema    bytes and rows, as schema/format.md has them
 //

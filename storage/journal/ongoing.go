@@ -1,13 +1,14 @@
 package journal
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
@@ -103,7 +104,7 @@ func (j *Journal) OngoingOf(actors ...vms.Actor) ([]vms.Event, error) {
 		list = nil
 		events := guard.Bucket(tx, schema.Events)
 		for _, a := range actors {
-			query.Ongoing(tx, a, func(id []byte) {
+			eachOngoing(tx, a, func(id []byte) {
 				if ev, _, err := schema.ReadEvent(id, events.Get(id)); err == nil && ev.Ongoing() {
 					list = append(list, ev)
 				}
@@ -115,4 +116,25 @@ func (j *Journal) OngoingOf(actors ...vms.Actor) ([]vms.Event, error) {
 		return nil, fmt.Errorf("read the ongoing events of %d actors: %w", len(actors), err)
 	}
 	return list, nil
+}
+
+// eachOngoing calls visit with the ids of an actor's events that have not ended. It looks once at
+// each of the actor's types and classes of length, however many events there are.
+func eachOngoing(tx *bolt.Tx, actor vms.Actor, visit func(id []byte)) {
+	root := schema.ActorPrefix(actor)
+	c := guard.Bucket(tx, schema.ByActor).Cursor()
+	for k, _ := c.Seek(root); k != nil && bytes.HasPrefix(k, root); {
+		n := schema.GroupLen(k, schema.GroupNames(schema.ByActor))
+		switch {
+		case n == 0: // damaged
+			k, _ = c.Next()
+		case k[n-1] == schema.ClassOngoing:
+			visit(k[n+8:])
+			k, _ = c.Next()
+		default:
+			next := slices.Clone(k[:n])
+			next[n-1]++ // the class, which is not the highest
+			k, _ = c.Seek(next)
+		}
+	}
 }

@@ -9,7 +9,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
@@ -139,7 +138,7 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.
 	err = j.file.View(func(tx *bolt.Tx) error {
 		keys, next = nil, nil
 		looked, more := 0, false
-		query.Ended(tx, limit, after, func(group, place []byte) bool {
+		ended(tx, limit, after, func(group, place []byte) bool {
 			more = len(keys) == n || looked == 4*max(n, pruneBatch)
 			if more {
 				return false

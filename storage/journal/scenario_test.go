@@ -16,7 +16,6 @@ import (
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/file"
-	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
@@ -147,7 +146,7 @@ func (s *scenario) event() vms.Event {
 // dump is everything a journal holds, as text.
 func dump(t require.TestingT, j *Journal) string {
 	var b strings.Builder
-	page, err := j.List(vms.Query{PageSize: query.MaxPageSize, Ascending: true}, nil)
+	page, err := j.List(vms.Query{PageSize: MaxPageSize, Ascending: true}, nil)
 	require.NoError(t, err)
 	for _, ev := range page.Events {
 		text, err := json.Marshal(ev)

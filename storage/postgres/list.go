@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"vmsbridge/storage/journal/query"
+	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
@@ -22,7 +22,7 @@ func (e *Events) List(q vms.Query, c *vms.Cursor) (page vms.Page, err error) {
 	if n <= 0 {
 		n = defaultPageSize
 	}
-	n = min(n, query.MaxPageSize)
+	n = min(n, journal.MaxPageSize)
 	err = e.db.run(readOnly, func(ctx context.Context, conn *pgx.Conn) error {
 		l := lister{ctx: ctx, conn: conn, where: conditionsOf(q), stop: q.Stop}
 		page, err = l.page(q, c, n)

@@ -20,7 +20,6 @@ import (
 	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/file"
-	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
@@ -141,7 +140,7 @@ func (f filled) survey(t testing.TB, j *journal.Journal) (events, waiting, parke
 	for _, p := range list {
 		parks[p.Event.ID] = true
 	}
-	page, err := j.List(vms.Query{PageSize: query.MaxPageSize}, nil)
+	page, err := j.List(vms.Query{PageSize: journal.MaxPageSize}, nil)
 	require.NoError(t, err)
 	for _, ev := range page.Events {
 		want, ok := f.events[ev.ID]

@@ -1,4 +1,4 @@
-package query
+package journal
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func (p pages) wholeLeaf(id uint64) (count int, ok bool) {
 }
 
 // key is that of an element.
-func key(data []byte, i int, leaf bool) ([]byte, bool) {
+func keyAt(data []byte, i int, leaf bool) ([]byte, bool) {
 	e := data[pageHead+i*elementHead:]
 	le := binary.LittleEndian
 	pos, size := uint64(le.Uint32(e)), uint64(le.Uint32(e[4:]))
@@ -90,11 +90,11 @@ func key(data []byte, i int, leaf bool) ([]byte, bool) {
 	return e[pos : pos+size], true
 }
 
-// before is how many elements of a page have keys that are lower than one.
-func before(data []byte, count int, leaf bool, than []byte) (n int, ok bool) {
+// keysBefore is how many elements of a page have keys that are lower than one.
+func keysBefore(data []byte, count int, leaf bool, than []byte) (n int, ok bool) {
 	ok = true
 	n = sort.Search(count, func(i int) bool {
-		k, fits := key(data, i, leaf)
+		k, fits := keyAt(data, i, leaf)
 		ok = ok && fits
 		return bytes.Compare(k, than) >= 0
 	})
@@ -117,7 +117,7 @@ func (p pages) count(id uint64, lo, hi []byte, depth int, read *int) (n int, ok 
 	first, last := 0, count-1
 	if lo != nil {
 		// Keys at a child are not lower than its own, and lower than the next one's.
-		if first, ok = before(data, count, false, lo); !ok {
+		if first, ok = keysBefore(data, count, false, lo); !ok {
 			return 0, false
 		}
 		if first == count || !keyIs(data, first, lo) {
@@ -125,7 +125,7 @@ func (p pages) count(id uint64, lo, hi []byte, depth int, read *int) (n int, ok 
 		}
 	}
 	if hi != nil {
-		end, fits := before(data, count, false, hi)
+		end, fits := keysBefore(data, count, false, hi)
 		if !fits {
 			return 0, false
 		}
@@ -157,19 +157,19 @@ func (p pages) count(id uint64, lo, hi []byte, depth int, read *int) (n int, ok 
 }
 
 func keyIs(data []byte, i int, want []byte) bool {
-	k, ok := key(data, i, false)
+	k, ok := keyAt(data, i, false)
 	return ok && bytes.Equal(k, want)
 }
 
 func countLeaf(data []byte, count int, lo, hi []byte) (n int, ok bool) {
 	from, to := 0, count
 	if lo != nil {
-		if from, ok = before(data, count, true, lo); !ok {
+		if from, ok = keysBefore(data, count, true, lo); !ok {
 			return 0, false
 		}
 	}
 	if hi != nil {
-		if to, ok = before(data, count, true, hi); !ok {
+		if to, ok = keysBefore(data, count, true, hi); !ok {
 			return 0, false
 		}
 	}

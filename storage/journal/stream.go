@@ -1,4 +1,4 @@
-package query
+package journal
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/schema"
+	"vmsbridge/uplink/vms"
 )
 
 // count is the number of matching events. It reads no event; index entries it reads where their
@@ -112,6 +113,20 @@ func (p *plan) merged(tx *bolt.Tx, ascending bool, after []byte) *merge {
 	}
 	heap.Init(m)
 	return m
+}
+
+// ended visits the events that ended before a time, in milliseconds, in the order of their places,
+// those after the given place (nil: from the first on), until visit says no. group and place
+// together are the event's key in the index by time; visit must copy what it keeps.
+func ended(tx *bolt.Tx, before int64, after []byte, visit func(group, place []byte) bool) {
+	p := makePlan(vms.Query{})
+	p.anyEnd, p.endMax = false, before-1
+	p.survey(tx)
+	for m := p.merged(tx, true, after); len(m.streams) > 0; m.next() {
+		if s := m.streams[0]; !visit(s.group, s.place) {
+			return
+		}
+	}
 }
 
 // stream walks one group in one direction. place is the current entry's, nil at the end.
