@@ -98,7 +98,7 @@ func (d *DB) openFile() error {
 		if _, damaged := errors.AsType[*guard.DamageError](err); !damaged {
 			return err
 		}
-		r.addf("%v", err)
+		r.Addf("%v", err)
 	}
 	return d.replace(r.Problems[0])
 }

@@ -42,8 +42,9 @@ func (h *Held) Check() (Report, error) {
 		if r, err := inspect(h.path, h.opts); err != nil || !r.Missing {
 			return r, err
 		}
-		return Report{Problems: []string{"a recovery was cut off: its new file is there, " +
-			"and has not got its name yet"}}, nil
+		r := Report{}
+		r.Addf("a recovery was cut off: its new file is there, and has not got its name yet")
+		return r, nil
 	}
 	return inspect(h.path, h.opts)
 }

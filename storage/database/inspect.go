@@ -3,7 +3,6 @@ package database
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -16,21 +15,8 @@ import (
 // Report is what Check found.
 type Report struct {
 	Records int
-	Bytes   int64
-	// Problems has a sentence for each thing that is not as it should be, up to 100.
-	Problems []string
-	Missing  bool // there is no such file, nor a copy of it
-}
-
-const maxProblems = 100
-
-// Clean says that nothing is wrong.
-func (r Report) Clean() bool { return len(r.Problems) == 0 }
-
-func (r *Report) addf(format string, args ...any) {
-	if len(r.Problems) < maxProblems {
-		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
-	}
+	Missing bool // there is no such file, nor a copy of it
+	guard.Report
 }
 
 // inspect reads the whole file at path, which nobody changes meanwhile, and compares it with its
@@ -45,7 +31,7 @@ func inspect(path string, o Options) (r Report, err error) {
 			r.Missing = true
 			return r, nil
 		}
-		r.addf("the file is gone, and its copy is there")
+		r.Addf("the file is gone, and its copy is there")
 		return r, nil
 	}
 	if err != nil && !boltfile.Unreadable(err) {
@@ -56,7 +42,7 @@ func inspect(path string, o Options) (r Report, err error) {
 		if !ok {
 			return r, err
 		}
-		r.addf("%v", damaged.Cause)
+		r.Addf("%v", damaged.Cause)
 		return r, nil
 	}
 	var tx uint64
@@ -69,7 +55,7 @@ func inspect(path string, o Options) (r Report, err error) {
 		return nil
 	})
 	if err != nil {
-		r.addf("%v", err)
+		r.Addf("%v", err)
 	}
 	if r.Clean() {
 		r.compare(path, o, tx)
@@ -81,7 +67,7 @@ func inspect(path string, o Options) (r Report, err error) {
 func Look(f *boltfile.File, o Options) []string {
 	var r Report
 	if f.Metas() < 2 {
-		r.addf("one of the two meta pages is unreadable")
+		r.Addf("one of the two meta pages is unreadable")
 	}
 	r.look(f, o.withDefaults())
 	return r.Problems
@@ -91,23 +77,23 @@ func (r *Report) look(f *boltfile.File, o Options) {
 	have, lost, err := f.Walk(func(bucket string, k, v []byte) error {
 		r.Records++
 		if err := o.Sound(bucket, k, v); err != nil {
-			r.addf("bucket %q: a record is damaged: %v", bucket, err) // its key may be an address
+			r.Addf("bucket %q: a record is damaged: %v", bucket, err) // its key may be an address
 		}
 		return nil
 	})
 	if err != nil {
-		r.addf("%v", err)
+		r.Addf("%v", err)
 	}
 	for _, l := range lost {
 		if l.Bucket == "" {
-			r.addf("%v", l)
+			r.Addf("%v", l)
 		} else {
-			r.addf("bucket %q, page %d is damaged", l.Bucket, l.Page)
+			r.Addf("bucket %q, page %d is damaged", l.Bucket, l.Page)
 		}
 	}
 	for _, name := range o.Buckets {
 		if _, ok := have[string(name)]; !ok && len(have) > 0 {
-			r.addf("bucket %q is missing", name)
+			r.Addf("bucket %q is missing", name)
 		}
 	}
 }
@@ -119,18 +105,18 @@ func (r *Report) compare(path string, o Options, tx uint64) {
 		if tx == copyTx(path) {
 			_, _ = readCopy(path+CopySuffix, func(bucket string, k, v []byte) error {
 				if b := t.Bucket([]byte(bucket)); b == nil || !bytes.Equal(b.Get(k), v) {
-					r.addf("bucket %q: a record is not as in the copy", bucket)
+					r.Addf("bucket %q: a record is not as in the copy", bucket)
 				}
 				return nil
 			})
 		}
 		for _, p := range o.Agree(t) {
-			r.addf("%s", p)
+			r.Addf("%s", p)
 		}
 		return nil
 	})
 	if err != nil {
-		r.addf("%v", err)
+		r.Addf("%v", err)
 	}
 }
 

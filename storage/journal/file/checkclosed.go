@@ -49,10 +49,10 @@ func checkAsItLies(path string) (r Report, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.addf("a recovery was cut off: its new file is there, and has not got its name yet")
+		r.Addf("a recovery was cut off: its new file is there, and has not got its name yet")
 		return r, nil
 	case boltfile.Unreadable(err):
-		r.addf("%v", err)
+		r.Addf("%v", err)
 		return r, nil
 	case err != nil || r.Bytes == 0:
 		return r, err // nothing was ever written to it
@@ -62,13 +62,13 @@ func checkAsItLies(path string) (r Report, err error) {
 		if !ok {
 			return r, err
 		}
-		r.addf("%v", damaged.Cause)
+		r.Addf("%v", damaged.Cause)
 		return r, nil
 	}
 	var found *inspector
 	err = boltfile.Read(path, func(f *boltfile.File, err error) error {
 		if err != nil {
-			r.addf("%v", err)
+			r.Addf("%v", err)
 			return nil
 		}
 		found, err = inspect(f, nil)
@@ -103,7 +103,7 @@ func (r *Report) compareClosed(path string) error {
 		return nil
 	})
 	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
-		r.addf("%v", damaged.Cause)
+		r.Addf("%v", damaged.Cause)
 		return nil
 	}
 	return err
@@ -117,7 +117,7 @@ func (r *Report) checkSegments(tx *bolt.Tx) {
 		format := guard.Bucket(tx, schema.Format)
 		if len(listSegments(tx.DB().Path())) > 0 && format.Get(schema.KeySegments) != nil &&
 			format.Get(schema.KeyClean) != nil {
-			r.addf(damaged)
+			r.Addf(damaged)
 		}
 		return
 	}
@@ -136,6 +136,6 @@ func (r *Report) checkSegments(tx *bolt.Tx) {
 		return nil
 	})
 	if err != nil || !reach {
-		r.addf(damaged)
+		r.Addf(damaged)
 	}
 }

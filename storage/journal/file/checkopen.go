@@ -4,6 +4,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/guard"
 )
 
 // Inspect reads everything in a file that nobody changes: its pages and checksums, and whether the
@@ -18,11 +19,11 @@ func Inspect(f *boltfile.File) (r Report, err error) {
 // no other transaction may be committed. pause, if there is one, is called now and then; its error
 // ends the reading. The error is one of reading.
 func CheckOpen(tx *bolt.Tx, path string, begun func(), pause func() error) (Report, error) {
-	r := Report{Bytes: tx.Size()}
+	r := Report{Report: guard.Report{Bytes: tx.Size()}}
 	err := boltfile.Read(path, func(f *boltfile.File, err error) error {
 		begun()
 		if err != nil {
-			r.addf("%v", err)
+			r.Addf("%v", err)
 			return nil
 		}
 		found, err := inspect(f, pause)

@@ -72,22 +72,22 @@ func (r *Report) compareQueues(tx *bolt.Tx) {
 		var e schema.Entry
 		switch err := e.Read(v); {
 		case err != nil:
-			r.addf("entry %x of the outbox: %v", k, err)
+			r.Addf("entry %x of the outbox: %v", k, err)
 		case !bytes.Equal(ids.Get([]byte(e.ID)), k):
-			r.addf("entry %x of the outbox is not the one of %q", k, e.ID)
+			r.Addf("entry %x of the outbox is not the one of %q", k, e.ID)
 		case events.Get([]byte(e.ID)) == nil:
-			r.addf("entry %x of the outbox: event %q is missing", k, e.ID)
+			r.Addf("entry %x of the outbox: event %q is missing", k, e.ID)
 		}
 		return nil
 	})
 	if m := schema.Keys(ids); m != n {
-		r.addf("%d entries in the outbox, %d ids", n, m)
+		r.Addf("%d entries in the outbox, %d ids", n, m)
 	}
 	_ = guard.Bucket(tx, schema.Parked).ForEach(func(id, v []byte) error {
 		if err := new(schema.ParkedEntry).Read(v); err != nil {
-			r.addf("parked %q: %v", id, err)
+			r.Addf("parked %q: %v", id, err)
 		} else if events.Get(id) == nil {
-			r.addf("parked %q: the event is missing", id)
+			r.Addf("parked %q: the event is missing", id)
 		}
 		return nil
 	})
@@ -99,7 +99,7 @@ func (r *Report) compare(tx *bolt.Tx) {
 	ids := guard.Bucket(tx, schema.OutboxID)
 	_ = guard.Bucket(tx, schema.Parked).ForEach(func(id, _ []byte) error {
 		if ids.Get(id) != nil {
-			r.addf("event %q both waits and is parked", id)
+			r.Addf("event %q both waits and is parked", id)
 		}
 		return nil
 	})

@@ -29,7 +29,7 @@ const pauseEvery = 2000
 func inspect(f *boltfile.File, pause func() error) (found *inspector, err error) {
 	in := &inspector{seed: maphash.MakeSeed(), sums: map[string]uint64{}}
 	if f.Metas() < 2 {
-		in.addf("one of the two meta pages is unreadable")
+		in.Addf("one of the two meta pages is unreadable")
 	}
 	entries := 0
 	_, lost, err := f.Walk(func(bucket string, key, value []byte) error {
@@ -39,22 +39,22 @@ func inspect(f *boltfile.File, pause func() error) (found *inspector, err error)
 			}
 		}
 		if err := in.entry(bucket, key, value); err != nil {
-			in.addf("bucket %q, key %q: %v", bucket, key, err)
+			in.Addf("bucket %q, key %q: %v", bucket, key, err)
 		}
 		return nil
 	})
-	for _, l := range lost[:min(len(lost), maxProblems)] {
-		in.addf("%v", l)
+	for _, l := range lost {
+		in.Addf("%v", l)
 	}
 	if in.whole = in.Clean(); in.whole {
 		for _, what := range []string{string(schema.ByTime), string(schema.ByActor), string(schema.ByType),
 			string(schema.Ongoing), string(schema.OutboxID), string(schema.ChangesID)} {
 			if in.sums[what] != 0 {
-				in.addf("bucket %q contradicts what it is derived from", what)
+				in.Addf("bucket %q contradicts what it is derived from", what)
 			}
 		}
 		if n := in.count; (len(n) != 8 || binary.BigEndian.Uint64(n) != uint64(in.Events)) && in.Events+len(n) > 0 {
-			in.addf("there are %d events, and not as many as is noted", in.Events)
+			in.Addf("there are %d events, and not as many as is noted", in.Events)
 		}
 	}
 	return in, err

@@ -1,22 +1,9 @@
 package file
 
-import "fmt"
+import "vmsbridge/storage/guard"
 
 // Report is what Check found.
 type Report struct {
 	Events, Ongoing, Waiting, Parked int
-	Bytes                            int64
-	// Problems has a sentence for each thing that is not as it should be, up to 100.
-	Problems []string
-}
-
-const maxProblems = 100
-
-// Clean says that nothing is wrong.
-func (r Report) Clean() bool { return len(r.Problems) == 0 }
-
-func (r *Report) addf(format string, args ...any) {
-	if len(r.Problems) < maxProblems {
-		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
-	}
+	guard.Report
 }
