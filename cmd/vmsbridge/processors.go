@@ -98,8 +98,8 @@ func ownTime() time.Duration {
 // shares in percent of what is in use. A bridge of 24 cameras has some 45 MB in use and makes as
 // much garbage in half a minute; one of few cameras would collect its little all the time.
 const (
-	garbage      = 8 << 20
-	leastGarbage = 15
+	garbage      = 6 << 20
+	leastGarbage = 12
 	mostGarbage  = 50
 )
 

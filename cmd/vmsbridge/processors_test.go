@@ -51,6 +51,6 @@ func TestGarbage(t *testing.T) {
 		})
 		runtime.KeepAlive(inUse)
 	}
-	require.Equal(t, []int{50, 50, 25, 17, 15, 15}, []int{garbagePercent(0), garbagePercent(1 << 20),
+	require.Equal(t, []int{50, 50, 18, 12, 12, 12}, []int{garbagePercent(0), garbagePercent(1 << 20),
 		garbagePercent(32 << 20), garbagePercent(47 << 20), garbagePercent(60 << 20), garbagePercent(1 << 40)})
 }
