@@ -42,7 +42,6 @@ type Detector struct {
 	flags     []byte
 	blocks    []plane.Block // what its cells are, block by block, and square by square
 	square    []plane.Block
-	spread    spread
 	solid     []byte
 	held      []byte
 	scratch   []byte // all zero between uses

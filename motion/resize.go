@@ -19,9 +19,8 @@ func (d *Detector) resize(width, height int) {
 	d.silhouette.resize(n)
 	d.objects = nil
 	d.flags, d.solid, d.held, d.scratch = make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
-	across, blocks := plane.Blocks(g.width, g.height)
+	_, blocks := plane.Blocks(g.width, g.height)
 	d.blocks, d.square = make([]plane.Block, blocks), make([]plane.Block, 0, blocks)
-	d.spread.resize((across+1)/2*((blocks/across+1)/2), (across+1)/2)
 	d.spots = make([]spot, 0, blocks*blockSide/2)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.beamed = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)

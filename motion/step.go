@@ -157,9 +157,6 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 			squares = d.squares()
 		}
 	}
-	if solid > cells/100 || d.jumpedAt != 0 {
-		d.spread.take(d.square, d.at, dt, d.calmAt)
-	}
 	upheaval := false
 	d.newScene = false
 	if float64(solid) >= restShare*float64(cells) || d.jumpedAt != 0 {

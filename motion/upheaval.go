@@ -18,10 +18,7 @@ const (
 	// may be large
 	quietShare = 0.42
 	// of the squares, in which something moves at once when the scene changes as a whole
-	jumpShare = 0.6
-	// of the squares, that must do so away from where anything moved, while something large moves
-	// anyway: a truck that drives off
-	jumpNews      = 0.2
+	jumpShare     = 0.6
 	restShare     = 0.05                   // of the picture, that is unlike the background afterwards
 	jumpWithin    = 300 * time.Millisecond // from calm to that
 	upheavalLasts = 3 * time.Second        // for which nothing can be told, at most
@@ -47,7 +44,7 @@ func (d *Detector) upheaval(solid int, fore, moved float64, now []uint16) bool {
 	if busy <= calmShare {
 		d.calmAt = d.at
 	} else if busy >= jumpShare && d.at-d.calmAt <= jumpWithin && d.jumpedAt == 0 &&
-		(d.spread.share() >= jumpNews || !d.tracks.Looming(d.at)) {
+		!d.tracks.Looming(d.at) {
 		d.jumpedAt = d.at
 	}
 	if d.jumpedAt == 0 {

@@ -152,7 +152,6 @@ func drawnPassages(s *drawn.Scene) []passage {
 var rules = []rule{
 	{"snowfall", "snowfall.go", "if falling < snowFalls {", "if true {"},
 	{"focus", "step.go", "if d.tracks.Scattered && d.blurs(now) {", "if false {"},
-	{"spread", "upheaval.go", "(d.spread.share() >= jumpNews || !d.tracks.Looming(d.at))", "true"},
 	{"bands", "step.go", "if d.bands.Run(d.model.background, newest.cells, d.light.Ground, newest.samples, d.at) {",
 		"if false {"},
 	{"unlit", "decide.go", "if o.Glared > 0 {", "if false {"},
