@@ -21,8 +21,8 @@ const maxNames = 500
 // Read reads all parameters of a request: those of the query, and those of the body in whichever
 // encoding it has. A body whose Content-Type is missing or unknown is looked at: JSON if it begins
 // with a brace, else a form; so is one that is called a form but is a JSON object, which is what
-// curl -d sends. It reads the body to its end. Errors are *api.Error: 400, or 413 for too large a
-// body.
+// curl -d sends. A packed body is refused. It reads the body to its end. Errors are *api.Error:
+// 400, or 413 for too large a body.
 func Read(w http.ResponseWriter, r *http.Request) (*Params, error) {
 	s := &Params{values: map[string]Value{}}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -70,6 +70,11 @@ func (s *Params) body(w http.ResponseWriter, r *http.Request) error {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {
 		return nil
+	}
+	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
+	case "", "identity":
+	default:
+		return Badf("the body is packed (%.40q), which is not taken here: send it plain, without Content-Encoding", coding)
 	}
 	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an unreadable one counts as not said
 	switch {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -157,6 +158,34 @@ func manyNames() string {
 		b.WriteString("&n" + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i/26) + "=1")
 	}
 	return b.String()
+}
+
+// A packed body is refused with what to do, whatever it is packed with: taken for a form, it would
+// be said to lack the arguments that are in it.
+func TestPackedBodies(t *testing.T) {
+	const object = `{"a":"b"}`
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := io.WriteString(w, object)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	for coding, body := range map[string]string{"gzip": packed.String(), "br": "x=y", "identity, gzip": "x=y"} {
+		r := request("POST", "/", "application/json", body)
+		r.Header.Set("Content-Encoding", coding)
+		_, err := Read(httptest.NewRecorder(), r)
+		var refused *Error
+		require.ErrorAs(t, err, &refused, coding)
+		require.Equal(t, CodeArguments, refused.Code)
+		require.Contains(t, refused.Message, "without Content-Encoding")
+	}
+	for _, coding := range []string{"", "identity", " Identity "} {
+		r := request("POST", "/", "application/json", object)
+		r.Header.Set("Content-Encoding", coding)
+		require.True(t, read(t, r).Has("a"), "%q", coding)
+	}
+	r := request("GET", "/?a=b", "", "")
+	r.Header.Set("Content-Encoding", "gzip")
+	require.True(t, read(t, r).Has("a"), "nothing is packed where there is no body")
 }
 
 func TestConversions(t *testing.T) {
