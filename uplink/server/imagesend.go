@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -86,7 +87,14 @@ func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) er
 			h.Del("Content-Type")
 			return brokenOff()
 		}
-		http.ServeContent(c.w, c.r, "", img.Time, bytes.NewReader(whole))
+		parts := &rangeWriter{ResponseWriter: c.w}
+		http.ServeContent(parts, c.r, "", img.Time, bytes.NewReader(whole))
+		if parts.refused {
+			h.Set("Cache-Control", "no-store")
+			h.Del("ETag")
+			return vms.NewError(http.StatusRequestedRangeNotSatisfiable, vms.ReasonValue,
+				fmt.Sprintf("The header Range asks for nothing that is there: the image has %d bytes", len(whole)))
+		}
 		return nil
 	}
 	h.Set("Accept-Ranges", "bytes")
@@ -102,6 +110,28 @@ func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) er
 		panic(http.ErrAbortHandler) // the client must not take half an image for a whole one
 	}
 	return nil
+}
+
+// rangeWriter keeps back the answer of net/http to a range that an image does not have, which is
+// plain text.
+type rangeWriter struct {
+	http.ResponseWriter
+	refused bool
+}
+
+// WriteHeader is for http.ResponseWriter.
+func (w *rangeWriter) WriteHeader(code int) {
+	if w.refused = code == http.StatusRequestedRangeNotSatisfiable; !w.refused {
+		w.ResponseWriter.WriteHeader(code)
+	}
+}
+
+// Write is for http.ResponseWriter.
+func (w *rangeWriter) Write(p []byte) (int, error) {
+	if w.refused {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
 }
 
 // tag is the entity tag of an image, "" for one that is drawn into: that changes while an event

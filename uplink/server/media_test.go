@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -170,7 +171,13 @@ func TestImageIsNotSentTwice(t *testing.T) {
 		part := b.do("GET", path, tokenUser, "", "Range", "bytes=0-2")
 		require.Equal(t, 206, part.code)
 		require.Equal(t, jpeg[:3], part.body)
-		require.Equal(t, 416, b.do("GET", path, tokenUser, "", "Range", "bytes=9999999-").code)
+		for _, none := range []string{"bytes=9999999-", "bytes=x", "bytes=5-2"} {
+			beyond := b.do("GET", path, tokenUser, "", "Range", none)
+			beyond.refused(416, vms.ReasonValue, "Range", strconv.Itoa(len(jpeg))+" bytes")
+			require.Equal(t, "application/json", beyond.header.Get("Content-Type"))
+			require.Equal(t, "no-store", beyond.header.Get("Cache-Control"), "nobody keeps a refusal")
+			require.Empty(t, beyond.header.Get("ETag"))
+		}
 	}
 }
 

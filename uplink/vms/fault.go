@@ -34,22 +34,23 @@ const (
 	domainV3                 = "apiv3"
 )
 
-// statuses are the words that go with an HTTP code. 413 has none in the public table; its word is
-// ours.
+// statuses are the words that go with an HTTP code. 413 and 416 have none in the public table;
+// their words are ours.
 var statuses = map[int]string{
-	http.StatusBadRequest:            "invalidArgument",
-	http.StatusUnauthorized:          "unauthenticated",
-	http.StatusForbidden:             "permissionDenied",
-	http.StatusNotFound:              "notFound",
-	http.StatusMethodNotAllowed:      "methodNotSupported",
-	http.StatusNotAcceptable:         "acceptNotSupported",
-	http.StatusConflict:              "conflict",
-	http.StatusRequestEntityTooLarge: "contentTooLarge",
-	http.StatusUnsupportedMediaType:  "mediaTypeNotSupported",
-	http.StatusTooManyRequests:       "tooManyRequests",
-	http.StatusInternalServerError:   "internal",
-	http.StatusServiceUnavailable:    "unavailable",
-	http.StatusGatewayTimeout:        "deadlineExceeded",
+	http.StatusBadRequest:                   "invalidArgument",
+	http.StatusUnauthorized:                 "unauthenticated",
+	http.StatusForbidden:                    "permissionDenied",
+	http.StatusNotFound:                     "notFound",
+	http.StatusMethodNotAllowed:             "methodNotSupported",
+	http.StatusNotAcceptable:                "acceptNotSupported",
+	http.StatusConflict:                     "conflict",
+	http.StatusRequestEntityTooLarge:        "contentTooLarge",
+	http.StatusUnsupportedMediaType:         "mediaTypeNotSupported",
+	http.StatusRequestedRangeNotSatisfiable: "outOfRange",
+	http.StatusTooManyRequests:              "tooManyRequests",
+	http.StatusInternalServerError:          "internal",
+	http.StatusServiceUnavailable:           "unavailable",
+	http.StatusGatewayTimeout:               "deadlineExceeded",
 }
 
 // Error is the error body of /api/v3.0. A store behind the server may return one to decide the
