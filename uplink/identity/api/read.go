@@ -74,7 +74,8 @@ func (s *Params) body(w http.ResponseWriter, r *http.Request) error {
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
 	default:
-		return Badf("the body is packed (%.40q), which is not taken here: send it plain, without Content-Encoding", coding)
+		return Badf("the body is packed (%.40q), which is not taken here: send it plain, without Content-Encoding",
+			coding)
 	}
 	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an unreadable one counts as not said
 	switch {
