@@ -19,8 +19,8 @@
 // A picture takes this way: cells (grid.go) → put back in their place (package shake) and compared
 // in one light (package exposure) → cells that differ from the background or from a moment ago
 // (model.go, classify.go) → despeckling → a change of light told from a change of things
-// (structure.go) → connected areas (package area) and which of them are light (find.go, glare.go) →
-// tracks over pictures (package track) → spans (span.go) → what is learned of the picture
-// (adapt.go). step.go has them in this order. The loops over all pixels and cells are in package
-// plane. README.md explains the choices.
+// (structure.go) → connected areas (package area) and which of them are light (find.go, glare.go,
+// core.go) → tracks over pictures (package track) → spans (span.go) → what is learned of the
+// picture (adapt.go). step.go has them in this order. The loops over all pixels and cells are in
+// package plane. README.md explains the choices.
 package motion

@@ -37,7 +37,11 @@ func (d *Detector) find(now, before []uint16, light plane.Exposure, minMoved int
 	for i := range objects {
 		o := &objects[i]
 		d.glare(i, o, now)
-		o.Light = o.SeemsLight()
+		// A thing with its soft shadow is half light: its core says better what it is.
+		if o.Light = o.SeemsLight(); (o.Light || o.Glared == 0 && o.Substance() < area.ThingSubstance) &&
+			d.core(i, o, now) {
+			o.Light = false
+		}
 		o.Left = o.Cells >= d.grid.cells()/standsAtMost
 		o.Judge(minMoved)
 		if float64(o.Moved) > fillsPicture*float64(d.grid.cells()) {

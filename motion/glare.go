@@ -35,7 +35,7 @@ func (d *Detector) glare(j int, o *area.Area, now []uint16) {
 		return
 	}
 	d.outstanding(j, o.Whole, d.scratch)
-	o.Plain, o.Glared, o.Glow = 0, o.Fore, d.glow(o.Whole, now, &o.Outline)*float64(o.Fore)
+	o.Plain, o.Glared, o.Glow = 0, o.Fore, d.glow(o.Whole, now, &o.Outline, false)*float64(o.Fore)
 	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 		clear(d.scratch[y*d.grid.width+o.Whole.Left : y*d.grid.width+o.Whole.Right])
 	}
@@ -81,13 +81,13 @@ func (d *Detector) standing(flags, solid []byte, row, x, end int) uint64 {
 
 // glow is how little a beam of light would explain the cells marked in scratch, whose outline o is:
 // on the scale of substance.
-func (d *Detector) glow(box area.Rect, now []uint16, o *area.Outline) float64 {
-	return glowOf * (d.keen(box, now) + d.uneven(box, now) + lostWeight*(float64(o.Lost)+6)/(float64(o.Own)+20))
+func (d *Detector) glow(box area.Rect, now []uint16, o *area.Outline, within bool) float64 {
+	return glowOf * (d.keen(box, now, within) + d.uneven(box, now) + lostWeight*(float64(o.Lost)+6)/(float64(o.Own)+20))
 }
 
 // keen is the share of the border of the cells marked in scratch at which their brightness ends at
 // once.
-func (d *Detector) keen(box area.Rect, now []uint16) float64 {
+func (d *Detector) keen(box area.Rect, now []uint16, within bool) float64 {
 	w, h := d.grid.width, d.grid.height
 	ends, keen := 0, 0
 	for y := box.Top; y < box.Bottom; y++ {
@@ -102,7 +102,7 @@ func (d *Detector) keen(box area.Rect, now []uint16) float64 {
 				}
 				i, by := y*w+x, step[1]*w+step[0]
 				out := i + 2*by
-				if d.scratch[i+by]|d.scratch[out] != 0 || (d.flags[i+by]|d.flags[out])&cellFore != 0 {
+				if d.scratch[i+by]|d.scratch[out] != 0 || !within && (d.flags[i+by]|d.flags[out])&cellFore != 0 {
 					continue
 				}
 				deep, near := int32(0), int32(0)

@@ -84,3 +84,40 @@ func TestOutlineTellsThingsFromLight(t *testing.T) {
 		}
 	}
 }
+
+// TestAThingInItsShadowIsNoLight: a shadow or a beam is much larger than who is in it, and one area
+// with them; that area is a thing, and without them light.
+func TestAThingInItsShadowIsNoLight(t *testing.T) {
+	for name, gain := range map[string]float64{"shadow": -0.3, "beam": 0.3} {
+		for _, somebody := range []bool{false, true} {
+			d, err := New(Config{})
+			require.NoError(t, err)
+			d.resize(320, 180)
+			background := patterned()
+			d.model.begin(background)
+			now := patterned()
+			for i, v := range now {
+				x, y := float64(i%160), float64(i/160)
+				level := float64(v) * (1 + gain*math.Exp(-((x-80)*(x-80)/1500+(y-45)*(y-45)/500)))
+				if somebody && x >= 76 && x < 85 && y >= 34 && y < 56 {
+					level = 12 * 256
+				}
+				now[i] = uint16(max(0, min(65535, level)))
+				if abs32(int32(now[i])-int32(v)) > d.contrast {
+					d.flags[i], d.solid[i] = cellFore|cellMoved, 1
+				}
+			}
+			objects := d.find(now, background, plane.Same, 6)
+			require.NotEmpty(t, objects, name)
+			largest := objects[0]
+			for _, o := range objects {
+				if o.Cells > largest.Cells {
+					largest = o
+				}
+			}
+			require.Greater(t, largest.Cells, 1500, name)
+			require.Equal(t, somebody, !largest.Light, "%s, somebody is there: %v; substance %.2f", name, somebody,
+				largest.Substance())
+		}
+	}
+}

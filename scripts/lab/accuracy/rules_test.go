@@ -166,6 +166,7 @@ var rules = []rule{
 	{"seems light", "area/area.go",
 		"return o.Steep()*o.Steep() < 9*o.Fore || o.Telling() && o.Substance() < LightSubstance", "return false"},
 	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
+	{"core", "find.go", "d.core(i, o, now) {", "false {"},
 	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
 	{"young", "track/confirm.go", "case t.Young && !k.leaves(t.small) && !wanders:", "case false:"},
 	{"young looks back", "track/trail.go", "if t.Early && t.change.scene {", "if false {"},
