@@ -60,7 +60,7 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 			worn = float32(k.worn)
 		}
 		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.Box.Top),
-			bottom: int16(l.Box.Bottom), fore: int32(l.Fore), worn: worn})
+			bottom: int16(l.Box.Bottom), fore: int32(l.Fore), worn: worn}, dt)
 	}
 	k.leap(t.formOf(l, contrast), t, at, dt)
 	if flake {

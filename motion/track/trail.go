@@ -14,12 +14,15 @@ const (
 	// times less than the height of the thing, and a cell, that its top may be off
 	limbOff    = 10
 	limbFor    = 300 * time.Millisecond // before the thing itself is seen, in which it may be its limb
+	unseenFor  = 150 * time.Millisecond // between two sights, after which it is another thing that was seen before
+	sameShare  = 0.7                    // of a thing's contrast, that it must have had before that to be the same
 	wornBefore = 0.5                    // s
 )
 
 // sight is one picture of a track.
 type sight struct {
 	at          time.Duration
+	unseen      time.Duration // before that, in pictures that did not show it
 	wall        time.Time
 	contrast    float32 // how much what moved differs, 1/256 grey levels
 	top, bottom int16   // of what moved, in cells
@@ -33,8 +36,11 @@ type trail struct {
 	n      int // how many there were, which may be more
 }
 
-// add adds the newest one.
-func (t *trail) add(s sight) {
+// add adds the newest one, dt after the picture before.
+func (t *trail) add(s sight, dt time.Duration) {
+	if t.n > 0 {
+		s.unseen = s.at - t.last(1).at - dt
+	}
 	t.sights[t.n%trailLength] = s
 	t.n++
 }
@@ -55,10 +61,11 @@ func (t *trail) kept() int { return min(t.n, trailLength) }
 
 // begin is the time of the first picture, at most back before at, which shows the thing: with its
 // contrast or, where it reaches as high up and is no larger, with a part of that; a shadow does
-// not, nor what sways where it always did. There must be one sight.
+// not, nor what sways where it always did. What was seen some time before must be as clear as
+// itself. There must be one sight.
 func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 	newest := t.last(1)
-	found, thing := newest.wall, newest
+	found, thing, parted := newest.wall, newest, false
 	for i := 1; i <= t.kept(); i++ {
 		s := t.last(i)
 		if at-s.at > back || s.worn > newest.worn+wornBefore {
@@ -66,12 +73,13 @@ func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 		}
 		share := float64(s.contrast) / contrast
 		switch {
-		case share >= shadowShare:
-			found, thing = s.wall, s
-		case share >= limbShare && thing.at-s.at <= limbFor &&
+		case share >= sameShare, share >= shadowShare && !parted:
+			found, thing, parted = s.wall, s, false
+		case share >= limbShare && !parted && thing.at-s.at <= limbFor &&
 			limbOff*(max(s.top-thing.top, thing.top-s.top)-1) <= thing.bottom-thing.top && s.fore <= thing.fore:
 			found = s.wall
 		}
+		parted = parted || s.unseen > unseenFor
 	}
 	return found
 }

@@ -140,7 +140,7 @@ func TestSeldomSeen(t *testing.T) {
 		var k Track
 		at := pass(&k, 12, 150, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
 		k.strong, k.active, k.faint, k.pictures = c.strong, c.strong, c.faint, int(c.strong/c.each)
-		k.trail.add(sight{at: at})
+		k.trail.add(sight{at: at}, c.each)
 		k.confirm(at, c.each, &Tracker{small: 72, width: 160, height: 90})
 		require.Equal(t, c.want, k.Confirmed, name)
 	}
@@ -164,7 +164,7 @@ func TestStartAfterTheTree(t *testing.T) {
 			if at < 2*time.Second {
 				s.worn = c.worn
 			}
-			k.trail.add(s)
+			k.trail.add(s, 100*time.Millisecond)
 		}
 		k.begins(k.trail.begin(2400*time.Millisecond, startBack, k.contrast), 2400*time.Millisecond, tr)
 		require.Equal(t, wall.Add(c.want), k.Start, name)
