@@ -257,7 +257,7 @@ func (w *Watch) wall(t time.Time) time.Time {
 	now := w.o.Now()
 	switch {
 	case !t.IsZero():
-		return now.Add(t.Sub(time.Now()))
+		return now.Add(time.Until(t))
 	case w.ran.Before(now):
 		return w.ran
 	}
