@@ -113,7 +113,8 @@ func hinted(doing string, err error) error {
 		return fmt.Errorf("%s: %w; start it (vmsbridge service start), or ask another with --url and --token-file",
 			doing, control.ErrNotRunning)
 	}
-	if errors.Is(err, io.EOF) || strings.Contains(err.Error(), "malformed HTTP") {
+	if text := err.Error(); errors.Is(err, io.EOF) || strings.Contains(text, "malformed HTTP") ||
+		strings.Contains(text, "closed idle connection") { // before the request was written
 		return fmt.Errorf("%s: what listens there is neither a bridge nor a service: is the address right? (%w)",
 			doing, err)
 	}
