@@ -84,8 +84,8 @@ func TestACrowdOfStrangers(t *testing.T) {
 			leave := gather(t, strings.TrimPrefix(to.address, "http://"), func(conn net.Conn) {
 				_, _ = io.WriteString(conn, c.half) // which may be cut off
 			})
-			// They have three seconds before they make room.
-			until(t, 5*time.Second, "an answer to somebody else", func() bool {
+			// Strangers have half a second before they make room; who comes meanwhile is refused.
+			until(t, time.Second, "an answer to somebody else", func() bool {
 				res, err := http.Get(to.address + "/healthz")
 				if err != nil {
 					return false
