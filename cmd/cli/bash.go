@@ -10,7 +10,7 @@ import (
 )
 
 // bash writes a completion for bash: commands, their commands, flags, the words that a flag may be,
-// and files elsewhere.
+// and files where one may stand.
 func bash(w io.Writer, program *kong.Node) error {
 	name := program.Name
 	fn := "_" + strings.ReplaceAll(name, "-", "_")
@@ -23,16 +23,22 @@ func bash(w io.Writer, program *kong.Node) error {
 		case "$at $word" in
 `)
 	places := places(program)
-	for _, n := range places[1:] {
+	for _, n := range entered(places) {
 		fmt.Fprintf(&b, "		%q) at=%q ;;\n", path(n.Parent)+" "+n.Name, path(n))
 	}
 	b.WriteString("		esac\n	done\n	case \"$at $prev\" in\n")
 	for _, n := range places {
 		for _, f := range allFlags(n) {
-			if f.Tag.Enum != "" {
-				fmt.Fprintf(&b, "	%q) COMPREPLY=($(compgen -W %q -- \"$cur\")) && return ;;\n", path(n)+" --"+f.Name,
-					strings.Join(strings.Split(f.Tag.Enum, ","), " "))
+			offer := ""
+			switch {
+			case f.Tag.Enum != "":
+				offer = fmt.Sprintf("-W %q", strings.ReplaceAll(f.Tag.Enum, ",", " "))
+			case f.IsBool():
+				continue
+			case takesFile(f):
+				offer = "-f"
 			}
+			fmt.Fprintf(&b, "	%q) COMPREPLY=($(compgen %s -- \"$cur\")); return ;;\n", path(n)+" --"+f.Name, offer)
 		}
 	}
 	b.WriteString("	esac\n	local words= files=\n	case \"$at\" in\n")
@@ -45,7 +51,7 @@ func bash(w io.Writer, program *kong.Node) error {
 			words = append(words, "--"+f.Name)
 		}
 		files := ""
-		if len(n.Children) == 0 {
+		if takesWords(n) {
 			files = " files=yes"
 		}
 		fmt.Fprintf(&b, "	%q) words=%q%s ;;\n", path(n), strings.Join(words, " "), files)
@@ -54,7 +60,7 @@ func bash(w io.Writer, program *kong.Node) error {
 	COMPREPLY=($(compgen -W "$words" -- "$cur"))
 	if [[ $files && $cur != -* ]]; then COMPREPLY+=($(compgen -f -- "$cur")); fi
 }
-complete -o filenames -o bashdefault -F %s %s
+complete -o filenames -F %s %s
 `, fn, name)
 	_, err := io.WriteString(w, b.String())
 	return err

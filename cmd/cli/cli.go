@@ -141,9 +141,12 @@ func misused(err error, program string) error {
 	return fmt.Errorf("%s; see %s --help", message, help)
 }
 
-// askedFor gives the program and groups of commands without a command, and "help", the help that
-// they ask for.
+// askedFor gives the program and groups of commands without a command, "completion" without a
+// shell, and "help", the help that they ask for; and -v, which many programs have, the version.
 func askedFor(program *kong.Node, args []string) []string {
+	if slices.Equal(args, []string{"-v"}) {
+		return []string{"--version"}
+	}
 	help := len(args) > 0 && args[0] == "help"
 	if help {
 		args = args[1:]
@@ -156,7 +159,7 @@ func askedFor(program *kong.Node, args []string) []string {
 		}
 		at = at.Children[i]
 	}
-	if help || len(at.Children) > 0 {
+	if help || len(at.Children) > 0 || path(at) == " completion" {
 		return append(args[:len(args):len(args)], "--help")
 	}
 	return args

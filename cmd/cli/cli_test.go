@@ -20,6 +20,9 @@ type grammar struct {
 	} `cmd:"" help:"Show it."`
 	Queue struct {
 		Drop failing `cmd:"" help:"Drop it."`
+		Get  struct {
+			ID string `arg:"" help:"Which."`
+		} `cmd:"" help:"Get it."`
 	} `cmd:"" help:"The queue."`
 	Commands
 }
@@ -57,8 +60,8 @@ func TestRun(t *testing.T) {
 		"a wrong duration": {[]string{"show", "--since", "2 days"}, Usage, "", "such as 500ms, 10s, 2h or 7d"},
 		"a wrong flag": {[]string{"queue", "drop", "--hwo", "x"}, Usage, "",
 			"tool: unknown flag --hwo, did you mean \"--how\"?; see tool queue drop --help\n"},
-		"no argument": {[]string{"completion"}, Usage, "",
-			"tool: missing argument: <shell>; see tool completion --help\n"},
+		"no argument": {[]string{"queue", "get"}, Usage, "",
+			"tool: missing argument: <id>; see tool queue get --help\n"},
 		"a completion": {[]string{"completion", "fish"}, 0, "complete -c tool", ""},
 	} {
 		out, errs, code := run(tc.args...)

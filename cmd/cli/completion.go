@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -22,7 +23,7 @@ func completion(w io.Writer, shell string, program *kong.Node) error {
 }
 
 // zsh writes a completion for zsh, which is autoloaded under the name _PROGRAM or sourced: commands
-// and flags with their help, the words that a flag may be, and files elsewhere.
+// and flags with their help, the words that a flag may be, and files where one may stand.
 func zsh(w io.Writer, program *kong.Node) error {
 	name := program.Name
 	fn := "_" + strings.ReplaceAll(name, "-", "_")
@@ -31,16 +32,22 @@ func zsh(w io.Writer, program *kong.Node) error {
 	b.WriteString("\tlocal at= word\n\tlocal -a words_ flags_\n\tlocal files=\n")
 	b.WriteString("\tfor word in ${words[2,CURRENT-1]}; do\n\t\tcase \"$at $word\" in\n")
 	places := places(program)
-	for _, n := range places[1:] {
+	for _, n := range entered(places) {
 		fmt.Fprintf(&b, "\t\t%s) at=%s ;;\n", quoted(path(n.Parent)+" "+n.Name), quoted(path(n)))
 	}
 	b.WriteString("\t\tesac\n\tdone\n\tcase \"$at ${words[CURRENT-1]}\" in\n")
 	for _, n := range places {
 		for _, f := range allFlags(n) {
-			if f.Tag.Enum != "" {
-				fmt.Fprintf(&b, "\t%s) compadd -- %s; return ;;\n", quoted(path(n)+" --"+f.Name),
-					strings.Join(strings.Split(f.Tag.Enum, ","), " "))
+			offer := ""
+			switch {
+			case f.Tag.Enum != "":
+				offer = "compadd -- " + strings.ReplaceAll(f.Tag.Enum, ",", " ") + "; "
+			case f.IsBool():
+				continue
+			case takesFile(f):
+				offer = "_files; "
 			}
+			fmt.Fprintf(&b, "\t%s) %sreturn ;;\n", quoted(path(n)+" --"+f.Name), offer)
 		}
 	}
 	b.WriteString("\tesac\n\tcase \"$at\" in\n")
@@ -55,7 +62,7 @@ func zsh(w io.Writer, program *kong.Node) error {
 			b.WriteString(" " + quoted(described("--"+f.Name, f.Help)))
 		}
 		b.WriteString(" )\n")
-		if len(n.Children) == 0 {
+		if takesWords(n) {
 			b.WriteString("\t\tfiles=yes\n")
 		}
 		b.WriteString("\t\t;;\n")
@@ -90,13 +97,13 @@ function %s
 		switch "$at $word"
 `, name, fn)
 	places := places(program)
-	for _, n := range places[1:] {
+	for _, n := range entered(places) {
 		fmt.Fprintf(&b, "\t\tcase %s\n\t\t\tset at %s\n", quoted(path(n.Parent)+" "+n.Name), quoted(path(n)))
 	}
 	fmt.Fprintf(&b, "\t\tend\n\tend\n\ttest \"$at\" = \"$argv[1]\"\nend\n")
 	for _, n := range places {
 		here := fmt.Sprintf("complete -c %s -n %s", name, quoted(fn+" "+quoted(path(n))))
-		if len(n.Children) > 0 || len(choices(n)) > 0 {
+		if !takesWords(n) {
 			fmt.Fprintf(&b, "%s -f\n", here)
 		}
 		for _, c := range choices(n) {
@@ -110,8 +117,10 @@ function %s
 			switch {
 			case f.Tag.Enum != "":
 				line += " -x -a " + quoted(strings.ReplaceAll(f.Tag.Enum, ",", " "))
+			case takesFile(f):
+				line += " -r -F"
 			case !f.IsBool():
-				line += " -r"
+				line += " -x"
 			}
 			fmt.Fprintf(&b, "%s -d %s\n", line, quoted(first(f.Help)))
 		}
@@ -144,6 +153,27 @@ func choices(n *kong.Node) (list []choice) {
 func places(program *kong.Node) (list []*kong.Node) {
 	walk(program, func(n *kong.Node) { list = append(list, n) })
 	return list
+}
+
+// entered are the places that a command line is at after their names; help leads to no place: the
+// commands that it explains follow it as if it were not there.
+func entered(places []*kong.Node) (list []*kong.Node) {
+	for _, n := range places[1:] {
+		if path(n) != " help" {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// takesWords reports whether an argument of a command may be anything, such as a file.
+func takesWords(n *kong.Node) bool {
+	return slices.ContainsFunc(n.Positional, func(a *kong.Positional) bool { return a.Tag.Enum == "" })
+}
+
+// takesFile reports whether a flag's value names a file or folder.
+func takesFile(f *kong.Flag) bool {
+	return f.PlaceHolder == "FILE" || f.PlaceHolder == "LABELS" || strings.HasPrefix(f.PlaceHolder, "DIR")
 }
 
 // described is a word with its help, as zsh's _describe takes it.

@@ -18,10 +18,14 @@ import (
 // commands is a command line with everything that the two writers must take care of.
 type commands struct {
 	Config string `short:"c" help:"Configuration." env:"X_CONFIG" default:"/etc/x.yaml" placeholder:"FILE"`
-	Show   struct {
+	Help   struct {
+		Command []string `arg:"" optional:"" help:"The command."`
+	} `cmd:"" help:"Print help."`
+	Show struct {
 		File string `arg:"" optional:"" help:"A file."`
 		Type string `help:"Kind of it." enum:"small,large" default:"small"`
 		Fast bool   `help:"Do not look. \\ stays."`
+		From string `help:"From when on." placeholder:"TIME"`
 	} `cmd:"" help:".Show it."`
 	Queue struct {
 		List struct{} `cmd:"" help:"List it."`
@@ -93,7 +97,12 @@ func TestBashCompletes(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "small-file"), nil, 0o600))
 	for line, want := range map[string]string{
-		"x ":                   "show queue --config --help",
+		"x ":                   "help show queue --config --help",
+		"x help q":             "queue",
+		"x help queue ":        "list drop --config --help",
+		"x queue list ":        "--config --help",
+		"x show --from ":       "",
+		"x show --config sm":   "small-file",
 		"x q":                  "queue",
 		"x queue ":             "list drop --config --help",
 		"x queue d":            "drop",
@@ -102,7 +111,8 @@ func TestBashCompletes(t *testing.T) {
 		"x show --type l":      "large",
 		"x show sm":            "small-file",
 		"x show --fast small":  "small-file",
-		"x --config queue":     "queue",
+		"x --config queue":     "",
+		"x --config f queu":    "queue",
 		"x se":                 "",
 		"x show --config queu": "",
 	} {
@@ -124,13 +134,18 @@ func TestZshAndFishComplete(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "small-file"), nil, 0o600))
 	cases := map[string]string{
-		"x q":              "queue",
-		"x queue ":         "drop list",
-		"x queue d":        "drop",
-		"x queue drop --a": "--all",
-		"x show --type l":  "large",
-		"x show sm":        "small-file",
-		"x se":             "",
+		"x q":                "queue",
+		"x queue ":           "drop list",
+		"x queue d":          "drop",
+		"x queue drop --a":   "--all",
+		"x show --type l":    "large",
+		"x show sm":          "small-file",
+		"x se":               "",
+		"x help q":           "queue",
+		"x help queue ":      "drop list",
+		"x queue list ":      "",
+		"x show --from sm":   "",
+		"x show --config sm": "small-file",
 	}
 	shells := map[string]func(script, line string) *exec.Cmd{
 		"fish": func(script, line string) *exec.Cmd {

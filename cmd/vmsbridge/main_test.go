@@ -166,6 +166,7 @@ func TestCheck(t *testing.T) {
 func TestHelpVersionAndGroups(t *testing.T) {
 	for line, want := range map[string]string{
 		"--version": "vmsbridge " + version() + "\n", "-V": "vmsbridge " + version() + "\n", "-h": "support-bundle",
+		"-v": "vmsbridge " + version() + "\n", "completion": "Packages install all three",
 		"help": "support-bundle", "help queue list": "vmsbridge queue list [flags]", "help queue": "queue retry",
 		"queue": "queue retry", "service": "service reload", "completion bash": "complete -o filenames",
 		"completion zsh": "#compdef vmsbridge", "completion fish": "complete -c vmsbridge",
