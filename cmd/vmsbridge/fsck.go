@@ -94,6 +94,8 @@ func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f ver
 				dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return f, fmt.Errorf("%w; has this bridge ever run? --data names another folder", err)
+	case errors.Is(err, fs.ErrPermission):
+		return f, notAllowed(err)
 	case err != nil:
 		return f, err
 	}

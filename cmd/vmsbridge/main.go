@@ -112,8 +112,7 @@ func (c configFile) load(s streams) (*configs.Config, error) {
 func noConfig(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return cli.Exit(exitConfig, fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …",
-			err))
+		return cli.Exit(exitConfig, notAllowed(err))
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Exit(exitConfig,
 			fmt.Errorf("%w; there is no configuration yet: vmsbridge run in an empty folder makes one "+
@@ -121,6 +120,11 @@ func noConfig(err error) error {
 				"with the cameras that it finds, or name another file with --config", err))
 	}
 	return cli.Exit(exitConfig, fmt.Errorf("%w; name another file with --config", err))
+}
+
+// notAllowed says who may read what the caller may not.
+func notAllowed(err error) error {
+	return fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …", err)
 }
 
 func counted(n int, what string) string {

@@ -16,6 +16,7 @@ import (
 
 	"vmsbridge/agent/codec"
 	"vmsbridge/cmd/cli"
+	"vmsbridge/scripts/harness"
 )
 
 // TestMain lets the test binary be the real program, for what only a process can show: signals,
@@ -193,6 +194,21 @@ func TestWithoutAConfiguration(t *testing.T) {
 		require.Contains(t, r.err, "--config", "%v", args)
 	}
 	require.FileExists(t, bundle, "what can be had is packed all the same")
+}
+
+// Who may not read the configuration is told in one line how to ask, and not that no bridge runs.
+func TestAnOrdinaryUserIsToldHow(t *testing.T) {
+	unreadable, closed := write(t, "vmsbridge.yaml", quietYAML), filepath.Join(t.TempDir(), "data")
+	require.NoError(t, os.Mkdir(closed, 0o700))
+	for _, args := range [][]string{{"check", unreadable}, {"events", "-c", unreadable}, {"status", "-c", unreadable},
+		{"arm", "-c", unreadable}, {"service", "reload", "-c", unreadable}, {"queue", "list", "-c", unreadable},
+		{"fsck", "--data", closed}} {
+		var r result
+		harness.AsNobody(t, func() { r = do(t, args...) })
+		require.NotZero(t, r.code, "%v", args)
+		require.Contains(t, r.err, "sudo vmsbridge", "%v", args)
+		require.Equal(t, 1, strings.Count(r.out+r.err, "\n"), "%v: %s%s", args, r.out, r.err)
+	}
 }
 
 // Without a terminal nothing is coloured, and no progress is drawn.

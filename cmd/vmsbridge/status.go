@@ -103,6 +103,11 @@ func (b site) ask(ctx context.Context, method, path string, question []byte) ([]
 		ctx, cancel = context.WithTimeoutCause(ctx, answerWithin, errSilent)
 		defer cancel()
 	}
+	if b.named == "" {
+		if _, err := os.ReadFile(b.Config); errors.Is(err, fs.ErrPermission) {
+			return nil, errNotAllowed // and where its socket is cannot be known
+		}
+	}
 	req, err := http.NewRequestWithContext(ctx, method, control.URL+path, bytes.NewReader(question))
 	if err != nil {
 		return nil, err

@@ -100,8 +100,8 @@ func (c backupCmd) write(w io.Writer) error {
 		return err
 	}
 	at := storeFlag{dataFlag: c.dataFlag}
-	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
-		return at.noAccount()
+	if err := at.exists(); err != nil {
+		return err
 	}
 	s, err := openIdentity(at)
 	if err != nil {

@@ -70,6 +70,8 @@ func (c fsckCmd) look(progress *cli.Progress) (v fsckVerdict, err error) {
 	identity := filepath.Join(c.Data, identityFile)
 	if err := database.Exists(identity); errors.Is(err, fs.ErrNotExist) {
 		return v, cli.Exit(cli.Config, fmt.Errorf("%s holds no account; --data names another folder", c.Data))
+	} else if errors.Is(err, fs.ErrPermission) {
+		return v, notAllowed(err)
 	} else if err != nil {
 		return v, fmt.Errorf("%w; --data names another folder", err)
 	}

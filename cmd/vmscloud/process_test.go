@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/cmd/cli"
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/server/openapitest"
@@ -435,6 +436,23 @@ func TestPageTokensOutliveARestart(t *testing.T) {
 	page, err = clientOf(t, p.base, token).Events(t.Context(), q, page.NextPageToken)
 	require.NoError(t, err)
 	require.Len(t, page.Results, 1)
+}
+
+// Who may not look into the folder is not told that it holds no account.
+func TestAnOrdinaryUserIsToldHow(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	must(t, "init", "--data", data, "--account", "demo")
+	at := dataFlag{Data: data}
+	for name, ask := range map[string]func() error{
+		"a list":   storeFlag{dataFlag: at}.exists,
+		"a backup": func() error { return backupCmd{dataFlag: at}.write(io.Discard) },
+		"fsck":     func() error { _, err := fsckCmd{dataFlag: at}.look(&cli.Progress{}); return err },
+	} {
+		var err error
+		harness.AsNobody(t, func() { err = ask() })
+		require.ErrorContains(t, err, "sudo -u vmscloud vmscloud", name)
+	}
 }
 
 func TestCommandsRefuse(t *testing.T) {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -148,8 +150,20 @@ func (f storeFlag) openEvents(s *state, metrics prometheus.Registerer, log *slog
 
 // exists is nil if there may be an account at the place.
 func (f storeFlag) exists() error {
-	if f.Store == "" && database.Exists(filepath.Join(f.Data, identityFile)) != nil {
+	if f.Store != "" {
+		return nil
+	}
+	err := database.Exists(filepath.Join(f.Data, identityFile))
+	if errors.Is(err, fs.ErrPermission) {
+		return notAllowed(err)
+	}
+	if err != nil {
 		return f.noAccount()
 	}
 	return nil
+}
+
+// notAllowed says who may do what the caller may not.
+func notAllowed(err error) error {
+	return fmt.Errorf("%w; run this as the user who owns the folder: sudo -u vmscloud vmscloud …", err)
 }

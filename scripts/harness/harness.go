@@ -11,9 +11,13 @@ package harness
 import (
 	"fmt"
 	"net"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Patience is how long Until waits: long, for a machine that is busy or emulated.
@@ -61,4 +65,18 @@ func Port(t testing.TB) int {
 		t.Fatalf("read the free port %q: %v", text, err)
 	}
 	return port
+}
+
+// AsNobody calls f as a user to whom no file belongs, so far as f stays in its goroutine.
+func AsNobody(t *testing.T, f func()) {
+	t.Helper()
+	const nobody = 65534
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become somebody else")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Setfsuid(nobody)
+	defer func() { _ = unix.Setfsuid(0) }()
+	f()
 }
