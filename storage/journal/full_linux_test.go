@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,6 +68,51 @@ func TestFullDisk(t *testing.T) {
 	check(j)
 	require.NoError(t, j.Close())
 	check(open(t, path, Options{}))
+}
+
+// TestProbeOfAFullDisk: a disk without room for what comes next is full although the file has pages
+// to write in, however often it is asked, and whatever is stored meanwhile; not so where those are
+// many, as in a file that was pruned because it had filled the disk.
+func TestProbeOfAFullDisk(t *testing.T) {
+	for _, pruned := range []int{300, 6000} {
+		dir := vfstest.TinyDiskHeld(t, 64<<20)
+		j := open(t, filepath.Join(dir, "journal.db"), Options{})
+		list := make([]vms.Event, pruned)
+		for i := range list {
+			at := time.Duration(i) * time.Minute
+			list[i] = sample.Event("cam", at, at+time.Second)
+			list[i].AccountID = strings.Repeat("x", 4000)
+		}
+		putMany(t, j, list)
+		_, err := j.Prune(Retention{Before: sample.Epoch.Add(10000 * time.Hour)})
+		require.NoError(t, err)
+		requireClean(t, j)
+		s, err := j.OutboxStats()
+		require.NoError(t, err)
+		require.Greater(t, s.Free, int64(1<<20), "there is nothing to write in")
+		require.NoError(t, j.Probe())
+		require.False(t, j.Doubtful())
+
+		ballast := filepath.Join(dir, "ballast")
+		require.ErrorIs(t, os.WriteFile(ballast, make([]byte, 64<<20), 0o600), syscall.ENOSPC)
+		for i := range 5 {
+			if pruned > 300 {
+				require.NoError(t, j.Probe())
+				require.NoError(t, j.Failing())
+				continue
+			}
+			require.True(t, j.Doubtful())
+			require.ErrorIs(t, j.Probe(), ErrFull)
+			require.ErrorIs(t, j.Probe(), syscall.ENOSPC)
+			require.NoError(t, j.Put(sample.Event("door", time.Duration(i)*time.Hour, time.Duration(i)*time.Hour), true))
+			require.ErrorIs(t, j.Failing(), ErrFull)
+		}
+		require.NoError(t, os.Remove(ballast))
+		require.NoError(t, j.Probe())
+		require.NoError(t, j.Failing())
+		require.False(t, j.Doubtful())
+		require.NoError(t, j.Close())
+	}
 }
 
 func TestMaxBytes(t *testing.T) {

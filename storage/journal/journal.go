@@ -118,11 +118,12 @@ func (j *Journal) Begin() (*bolt.Tx, error) { return j.file.Begin() }
 // all is well.
 func (j *Journal) Failing() error { return j.file.Failing() }
 
-// Probe tries whether changes can be stored, by one that changes nothing.
+// Probe tries whether changes can be stored, by one that changes nothing. A disk without room for
+// the next ones is full, even where this one could be stored.
 func (j *Journal) Probe() error { return j.file.Probe() }
 
 // Doubtful says whether there is a reason to Probe: the last change could not be stored, or the
-// disk is all but full.
+// disk has no room for the next.
 func (j *Journal) Doubtful() bool { return j.file.Doubtful() }
 
 // Check reads everything and compares it: page structure, checksums, the events with their places

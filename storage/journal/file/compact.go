@@ -76,7 +76,9 @@ func (f *File) Compact(ctx context.Context) (Compaction, error) {
 }
 
 // Size is how many bytes the file has, and how many of them are of pages that hold nothing.
-func Size(tx *bolt.Tx) (bytes, free int64) {
-	s := tx.DB().Stats()
-	return tx.Size(), int64(s.FreePageN+s.PendingPageN) * int64(tx.DB().Info().PageSize)
+func Size(tx *bolt.Tx) (bytes, free int64) { return tx.Size(), freeBytes(tx.DB()) }
+
+func freeBytes(db *bolt.DB) int64 {
+	s := db.Stats()
+	return int64(s.FreePageN+s.PendingPageN) * int64(db.Info().PageSize)
 }

@@ -3,7 +3,9 @@ package file
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"syscall"
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/schema"
@@ -43,17 +45,26 @@ func (f *File) Failing() error {
 	return nil
 }
 
-// A probe for room is written where less than lowBytes are free, or the last change found none:
-// probeBytes, which go again at once. A change that needs no new pages is stored on a full disk
-// too, and would say nothing.
 const (
-	lowBytes   = 4 * growBytes
+	// roomBytes must be free on the disk for what comes next: the least that stills.min_free can be.
+	roomBytes = 1 << 20
+	// sparePages is how many bytes of free pages the file must have where the disk has no room: one
+	// that was pruned goes on in them. A few are in every file, for a while.
+	sparePages = 4 * growBytes
+	// probeBytes are written, and go again at once, where the last change found no room: a change
+	// that needs no new pages would be stored, and say nothing.
 	probeBytes = 64 << 10
 )
 
-// Probe tries whether changes can be stored, by one that changes nothing.
+// Probe tries whether changes can be stored, by one that changes nothing. Where there is no room
+// for the next ones it gives ErrFull, and writes nothing.
 func (f *File) Probe() error {
-	if !f.lacksRoom() {
+	if f.lacksRoom() {
+		err := fmt.Errorf("%w (%w)", ErrFull, syscall.ENOSPC)
+		f.note(err)
+		return err
+	}
+	if last := f.failing.Load(); last == nil || !errors.Is(*last, ErrFull) {
 		return f.Do(func(t *schema.Tx) error {
 			format := t.Bucket(schema.Format)
 			return format.Put(schema.KeyVersion, bytes.Clone(format.Get(schema.KeyVersion)))
@@ -71,15 +82,17 @@ func (f *File) Probe() error {
 	return err
 }
 
-// Doubtful says whether there is a reason to Probe: the last change could not be stored, or the
-// next may not be.
+// Doubtful says whether there is a reason to Probe: the last change could not be stored, or there
+// is no room for the next ones.
 func (f *File) Doubtful() bool { return f.failing.Load() != nil || f.lacksRoom() }
 
-// lacksRoom says whether what Probe writes is to need room.
+// lacksRoom asks the file system, and writes nothing.
 func (f *File) lacksRoom() bool {
-	if last := f.failing.Load(); last != nil && errors.Is(*last, ErrFull) {
-		return true
-	}
 	free, err := vfs.OS.Free(filepath.Dir(f.path))
-	return err == nil && free < lowBytes
+	if err != nil || free >= roomBytes {
+		return false
+	}
+	f.dbMu.RLock()
+	defer f.dbMu.RUnlock()
+	return f.db != nil && freeBytes(f.db) < sparePages
 }
