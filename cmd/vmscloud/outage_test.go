@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,20 @@ import (
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
+
+// dial opens the tunnel of a bridge of account a, until stop, which says no goodbye.
+func (c *cloud) dial(bridge string) (stop func()) {
+	c.t.Helper()
+	d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: bridge,
+		Token:   func(context.Context) (string, error) { return c.bridges["a"], nil },
+		Handler: http.NotFoundHandler()})
+	require.NoError(c.t, err)
+	ctx, cancel := context.WithCancel(c.t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = d.Run(ctx) }()
+	require.Eventually(c.t, d.Up, time.Minute, time.Millisecond)
+	return func() { cancel(); <-done }
+}
 
 // A box with sixteen cameras dies. Within ten seconds the list of cameras, the events and a
 // subscriber say so, and one letter goes out. The service is killed and starts again: no second
@@ -60,15 +75,7 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 		for _, cam := range reg.Cameras {
 			require.NoError(t, b.Report(t.Context(), status(cam.ID)))
 		}
-		d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: reg.ID,
-			Token:   func(context.Context) (string, error) { return c.bridges["a"], nil },
-			Handler: http.NotFoundHandler()})
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); _ = d.Run(ctx) }()
-		require.Eventually(t, d.Up, time.Minute, time.Millisecond)
-		return func() { cancel(); <-done }
+		return c.dial(reg.ID)
 	}
 	stop := begin()
 	bearer := c.bearer("asu@a.org")
@@ -146,4 +153,40 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 		}
 	}
 	require.Zero(t, server.Waiting())
+}
+
+// A service that stood still, as one that was stopped or whose machine slept, has heard of nobody
+// meanwhile, and bridges whose attempts failed wait before the next one: none is away for that. One
+// that stays away is told of as ever.
+func TestAServiceThatStoodStillMissesNobody(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	reg := registration("a")
+	reg.Cameras[0].ConnectionStatus = vms.StatusOnline
+	b := clientOf(t, c.p.base, c.bridges["a"])
+	begin := func() (stop func()) {
+		require.NoError(t, b.Register(t.Context(), reg))
+		return c.dial(reg.ID)
+	}
+	away := func() bool { return strings.Contains(c.p.logged(), "a bridge is away") }
+	stop := begin()
+	require.NoError(t, c.p.cmd.Process.Signal(syscall.SIGSTOP))
+	stop()
+	time.Sleep(20 * time.Second)
+	require.NoError(t, c.p.cmd.Process.Signal(syscall.SIGCONT))
+	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		require.False(t, away(), "it is due: for that it was not heard of while nobody could be")
+	}
+	stop = begin()
+	time.Sleep(15 * time.Second) // until it counts again who is silent
+	require.False(t, away())
+	stop()
+	require.Eventually(t, away, time.Minute, 10*time.Millisecond)
+	ask := vms.Query{Actors: []vms.Actor{{Type: vms.ActorBridge, ID: reg.ID}}, Types: []string{vms.TypeDeviceStatus},
+		Ascending: true, PageSize: 10, Include: []string{vms.SchemaDeviceStatus}}
+	page, err := clientOf(t, c.p.base, c.bearer("asu@a.org")).Events(t.Context(), ask, "")
+	require.NoError(t, err)
+	require.Len(t, page.Results, 2)
+	require.Equal(t, vms.StatusOnline, newStatus(page.Results[0]))
+	require.Equal(t, vms.StatusBridgeOffline, newStatus(page.Results[1]))
 }
