@@ -95,8 +95,11 @@ func TestADiskWithoutRoomForAFileStarts(t *testing.T) {
 	}
 	require.ErrorIs(t, full, syscall.ENOSPC)
 	a, stop := s.run(nil)
-	code, _, _ := s.get("/healthz", "", nil)
+	code, _, body := s.get("/healthz", "", nil)
 	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, string(body), "has no room for another file")
+	require.Eventually(t, func() bool { code, _, _ := s.get("/readyz", "", nil); return code == http.StatusOK },
+		time.Minute, 10*time.Millisecond, "events can be stored")
 	require.Contains(t, s.log.String(), "other commands cannot ask this bridge")
 	ev := vms.Event{ID: "one", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Now()), ActorID: "gate",
 		ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc"}

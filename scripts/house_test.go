@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"agent/supervisor":   nil,
 	"agent/control":      nil,
 	"agent/health": {"agent/camera", "agent/clock", "agent/codec", "agent/supervisor", "configs", "storage/database",
-		"storage/journal", "storage/stills", "uplink/delivery", "uplink/vms"},
+		"storage/journal", "storage/stills", "storage/vfs", "uplink/delivery", "uplink/vms"},
 	"agent/archive": {"agent/clock", "agent/health", "agent/pipeline", "configs", "storage/guard", "storage/journal",
 		"storage/stills", "storage/vfs", "uplink/vms"},
 	"agent/arming": {"configs"}, // which cameras are armed

@@ -23,6 +23,14 @@ var checks = []struct {
 	{Journal, "", "", journalRefuses},
 	{Disk, "the disk that holds bridge.data is almost full",
 		"something else than stills fills it; free space, or make stills.max_size smaller", diskAlmostFull},
+	{Disk, "the disk that holds bridge.data has no room for another file",
+		"it has no free inode: delete files there; events are stored meanwhile, and stills as far as their files go",
+		one(func(r *Report) string {
+			if !r.Disk.NoFiles {
+				return ""
+			}
+			return "the disk that holds " + r.Disk.Path + " has no room for another file"
+		})},
 	{SlowDisk, "the disk that holds bridge.data is slow: events and stills are kept, and come later", slowDiskHint,
 		diskSlow},
 	{Damage, "the journal was found damaged at the start", lookAtDamage,

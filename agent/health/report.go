@@ -172,6 +172,8 @@ type Space struct {
 	Slow  *Slow  `json:"slow,omitempty"`
 	// ReadOnly says that the file system takes no changes.
 	ReadOnly bool `json:"readOnly,omitempty"`
+	// NoFiles says that there is no room for another file, whatever is free.
+	NoFiles bool `json:"noFiles,omitempty"`
 }
 
 // Slow is the time, the last one, in which writes to the disk took seconds.

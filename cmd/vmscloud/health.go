@@ -74,6 +74,10 @@ func (h *health) problems() (list []string) {
 	if why := h.failing(); why != "" {
 		list = append(list, why)
 	}
+	if vfs.NoFiles(h.data) {
+		list = append(list, "the disk that holds the data folder has no room for another file, for it has no free "+
+			"inode: delete files there; events are stored meanwhile")
+	}
 	list = append(list, h.damage()...)
 	for _, m := range h.more {
 		if why := m(); why != "" {

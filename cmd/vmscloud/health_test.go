@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/vfs/vfstest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -55,6 +58,33 @@ func TestTheDataFolderGoes(t *testing.T) {
 	require.NoError(t, os.RemoveAll(data))
 	require.ErrorContains(t, post(4), "503")
 	p.stop()
+}
+
+// A disk without a free inode: that is told, and events are stored.
+func TestADiskWithoutRoomForAFile(t *testing.T) {
+	t.Parallel()
+	disk := vfstest.FewFiles(t, 64<<20, 40)
+	data := filepath.Join(disk, "data")
+	account := must(t, "init", "--data", data, "--account", "A", "--quiet")
+	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
+	p := startProcess(t, data, "--listen", "127.0.0.1:0")
+	defer p.stop()
+	c := clientOf(t, p.base, token)
+	require.NoError(t,
+		c.Register(t.Context(), vms.Registration{ID: "b", Cameras: []vms.RegisteredCamera{{ID: "cam"}}}))
+	var full error
+	for n := 0; full == nil; n++ {
+		full = os.WriteFile(filepath.Join(disk, fmt.Sprint("ballast", n)), nil, 0o600)
+	}
+	require.ErrorIs(t, full, syscall.ENOSPC)
+	_, body := look(t, p.base+"/healthz")
+	require.Contains(t, body, "has no room for another file")
+	require.NoError(t, c.Report(t.Context(), motion(account, "cam", 1)))
+	status, _ := look(t, p.base+"/readyz")
+	require.Equal(t, 200, status)
+	require.NoError(t, os.Remove(filepath.Join(disk, "ballast0")))
+	_, body = look(t, p.base+"/healthz")
+	require.NotContains(t, body, "has no room for another file")
 }
 
 func TestRoom(t *testing.T) {

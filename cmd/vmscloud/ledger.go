@@ -68,10 +68,12 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 		return err
 	}
 	for _, c := range changes { // of a bridge whose clock is behind, the service's own say it in time
-		if ev := c.event; newStatus(ev) != "" && (ev.Ongoing() || !presence.Ours(ev)) {
-			if err := l.registry.SetStatus(ev.AccountID, ev.ActorID, newStatus(ev), ev.StartTimestamp.Time); err != nil {
-				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
-			}
+		ev, status := c.event, newStatus(c.event)
+		if status == "" || presence.Ours(ev) && !ev.Ongoing() {
+			continue
+		}
+		if err := l.registry.SetStatus(ev.AccountID, ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
+			l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
 		}
 	}
 	for _, ev := range events {

@@ -104,7 +104,8 @@ func TestProbeOfAFullDisk(t *testing.T) {
 			require.True(t, j.Doubtful())
 			require.ErrorIs(t, j.Probe(), ErrFull)
 			require.ErrorIs(t, j.Probe(), syscall.ENOSPC)
-			require.NoError(t, j.Put(sample.Event("door", time.Duration(i)*time.Hour, time.Duration(i)*time.Hour), true))
+			at := time.Duration(i) * time.Hour
+			require.NoError(t, j.Put(sample.Event("door", at, at), true))
 			require.ErrorIs(t, j.Failing(), ErrFull)
 		}
 		require.NoError(t, os.Remove(ballast))

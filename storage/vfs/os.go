@@ -110,6 +110,13 @@ func (osFS) Capacity(dir string) (int64, error) {
 	return int64(st.Blocks) * int64(st.Bsize), nil
 }
 
+// NoFiles says whether the file system of a folder has no room for another file, however many bytes
+// are free: it has no inode left.
+func NoFiles(dir string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(dir, &st) == nil && st.Files > 0 && st.Ffree == 0
+}
+
 // Lock follows no link: root checks a folder whose owner is somebody else, who could have put a
 // link there.
 func (osFS) Lock(name string) (io.Closer, error) {

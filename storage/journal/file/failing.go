@@ -46,7 +46,8 @@ func (f *File) Failing() error {
 }
 
 const (
-	// roomBytes must be free on the disk for what comes next: the least that stills.min_free can be.
+	// roomBytes must be free on the disk for what comes next: the least that stills.min_free can
+	// be.
 	roomBytes = 1 << 20
 	// sparePages is how many bytes of free pages the file must have where the disk has no room: one
 	// that was pruned goes on in them. A few are in every file, for a while.
