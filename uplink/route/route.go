@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -113,14 +115,34 @@ func (t *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mux.ServeHTTP(w, withoutTrailingSlash(r))
 }
 
+// Clean lets //cameras and /./cameras mean /cameras for a handler, where net/http's ServeMux would
+// redirect, in HTML.
+func Clean(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		was := r.URL.EscapedPath()
+		is := path.Clean("/" + was)
+		if strings.HasSuffix(was, "/") && is != "/" {
+			is += "/"
+		}
+		if u := *r.URL; is != was {
+			u.RawPath = is
+			u.Path, _ = url.PathUnescape(is) // parts of what was unescaped before
+			r2 := *r
+			r2.URL = &u
+			r = &r2
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // withoutTrailingSlash lets /cameras/ mean /cameras, as the public service does.
 func withoutTrailingSlash(r *http.Request) *http.Request {
-	path := strings.TrimRight(r.URL.Path, "/")
-	if path == "" || path == r.URL.Path {
+	trimmed := strings.TrimRight(r.URL.Path, "/")
+	if trimmed == "" || trimmed == r.URL.Path {
 		return r
 	}
 	u := *r.URL
-	u.Path, u.RawPath = path, strings.TrimRight(u.RawPath, "/")
+	u.Path, u.RawPath = trimmed, strings.TrimRight(u.RawPath, "/")
 	r2 := *r
 	r2.URL = &u
 	return &r2

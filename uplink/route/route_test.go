@@ -92,3 +92,25 @@ func TestAbort(t *testing.T) {
 		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/a", nil))
 	})
 }
+
+// TestClean: what net/http's ServeMux would redirect is answered.
+func TestClean(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Method+" "+r.URL.Path+" "+r.URL.EscapedPath())
+	})
+	for target, want := range map[string]string{
+		"/a/b":            "/a/b /a/b",
+		"//a//b":          "/a/b /a/b",
+		"/a/./b/../c/":    "/a/c/ /a/c/",
+		"/../a":           "/a /a",
+		"//":              "/ /",
+		"//a/x%2F%2Fy%2B": "/a/x//y+ /a/x%2F%2Fy%2B",
+		"/a/x%2Fy":        "/a/x/y /a/x%2Fy",
+	} {
+		w := httptest.NewRecorder()
+		route.Clean(mux).ServeHTTP(w, httptest.NewRequest("POST", "http://h"+target, nil))
+		require.Equal(t, 200, w.Code, target)
+		require.Equal(t, "POST "+want, w.Body.String(), target)
+	}
+}

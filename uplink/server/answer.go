@@ -43,17 +43,24 @@ func send(w http.ResponseWriter, code int, body *bytes.Buffer) {
 // ok answers with v, packed if the client takes that and it is worth the work.
 func (c *call) ok(v any) error {
 	buf, err := encoded(v)
-	if err != nil {
-		return err
+	if err == nil {
+		c.okBody(buf)
 	}
+	return err
+}
+
+// okBody is ok with what is encoded already.
+func (c *call) okBody(buf *bytes.Buffer) {
 	c.w.Header().Add("Vary", "Accept-Encoding")
-	if buf.Len() >= minPacked && takesGzip(c.r.Header.Get("Accept-Encoding")) {
+	if buf.Len() >= minPacked && takesGzip(listOf(c.r, "Accept-Encoding")) {
 		c.w.Header().Set("Content-Encoding", "gzip")
 		buf = packed(buf.Bytes())
 	}
 	send(c.w, http.StatusOK, buf)
-	return nil
 }
+
+// listOf is the list that a header holds, which may stand on several lines (RFC 9110 §5.3).
+func listOf(r *http.Request, header string) string { return strings.Join(r.Header.Values(header), ",") }
 
 // minPacked is from how many bytes on an answer is packed: below that it goes in one packet of the
 // network either way.
@@ -78,7 +85,7 @@ func takesGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, rest, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
 		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ToLower(rest), "q="), 64)
-		if strings.EqualFold(coding, "gzip") {
+		if strings.EqualFold(coding, "gzip") || strings.EqualFold(coding, "x-gzip") {
 			return err != nil || q > 0
 		}
 		takes = takes || coding == "*" && (err != nil || q > 0)

@@ -203,6 +203,10 @@ func TestAnswersArePacked(t *testing.T) {
 	require.Contains(t, small.header.Values("Vary"), "Accept-Encoding")
 	t.Logf("%d bytes, packed %d: 1/%d", len(plain.body), len(small.body), len(plain.body)/len(small.body))
 	require.Less(t, len(small.body)*20, len(plain.body))
+	for _, header := range []string{"br\ngzip", "x-gzip"} {
+		require.Equal(t, "gzip", b.do("GET", path, tokenUser, "", "Accept-Encoding",
+			header).header.Get("Content-Encoding"), header)
+	}
 	r, err := gzip.NewReader(bytes.NewReader(small.body))
 	require.NoError(t, err)
 	whole, err := io.ReadAll(r)
@@ -214,4 +218,20 @@ func TestAnswersArePacked(t *testing.T) {
 	}
 	require.Empty(t, b.do("GET", "/api/v3.0/clientSettings", tokenUser, "", "Accept-Encoding",
 		"gzip").header.Get("Content-Encoding"), "too short to be worth it")
+}
+
+// The document of the interface does not change while a program runs, and is sent once.
+func TestTheDocumentIsSentOnce(t *testing.T) {
+	b := newBed(t)
+	whole := b.do("GET", pathOpenAPI, "", "")
+	require.Equal(t, 200, whole.code)
+	etag := whole.header.Get("ETag")
+	require.Regexp(t, `^W/"[0-9a-f]{32}"$`, etag)
+	for _, known := range []string{etag, `"x"` + "\n" + etag, "*"} {
+		again := b.do("GET", pathOpenAPI, "", "", "If-None-Match", known)
+		require.Equal(t, 304, again.code, known)
+		require.Empty(t, again.body)
+		require.Equal(t, etag, again.header.Get("ETag"))
+	}
+	require.Equal(t, 200, b.do("GET", pathOpenAPI, "", "", "If-None-Match", `"x"`).code)
 }

@@ -232,7 +232,7 @@ func (b *bed) do(method, path, token, body string, header ...string) reply {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
+		req.Header[header[i]] = strings.Split(header[i+1], "\n") // a line each
 	}
 	res, err := http.DefaultTransport.RoundTrip(req) // redirects are answers too
 	require.NoError(b.t, err)

@@ -33,7 +33,7 @@ func readJSON(c *call, limit int64) ([]byte, error) {
 	var from io.Reader = http.MaxBytesReader(c.w, c.r.Body, limit)
 	switch coding := strings.ToLower(strings.TrimSpace(c.r.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
-	case "gzip":
+	case "gzip", "x-gzip": // which means the same (RFC 9110 §8.4.1.3)
 		unpacked, err := gzip.NewReader(from)
 		if err != nil {
 			return nil, vms.NewError(http.StatusBadRequest, vms.ReasonJSON, "The body is not what gzip makes")

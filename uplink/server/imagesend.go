@@ -68,7 +68,7 @@ func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) er
 	if c.r.Header.Get("Authorization") != "" || c.signed() {
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
-	if etag != "" && has(c.r.Header.Get("If-None-Match"), etag) {
+	if etag != "" && has(listOf(c.r, "If-None-Match"), etag) {
 		c.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -22,7 +23,19 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	if err := parseArgs(r.URL.RawQuery).err(); err != nil {
 		return err
 	}
-	return (&call{w: w, r: r}).ok(s.document())
+	buf, err := encoded(s.document())
+	if err != nil {
+		return err
+	}
+	etag := fmt.Sprintf(`"%x"`, hashBytes(buf.Bytes()))
+	w.Header().Set("Cache-Control", "no-cache") // asked anew, answered by 304 until the program changes
+	w.Header().Set("ETag", "W/"+etag)           // packed or not
+	if has(listOf(r, "If-None-Match"), etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	(&call{w: w, r: r}).okBody(buf)
+	return nil
 }
 
 type object = map[string]any

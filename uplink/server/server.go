@@ -232,7 +232,7 @@ func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &http.Server{
-		Handler:           admit.Bodies(held(h)),
+		Handler:           admit.Bodies(held(route.Clean(h))),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       admit.BodyTime,
 		WriteTimeout:      90 * time.Second, // an image that a bridge sends slowly
