@@ -9,9 +9,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
 
@@ -87,4 +89,30 @@ func TestTotalIsRight(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, events, page.Total)
 	require.Less(t, listed(t, registry)-before, 100, "they are not read one by one")
+}
+
+// Pages stay as full as they were made, however many cameras take turns: a list counts by pages.
+func TestPagesAreFull(t *testing.T) {
+	path := sample.Path(t)
+	j, err := journal.Open(path, journal.Options{})
+	require.NoError(t, err)
+	for from := range 60 {
+		var list []vms.Event
+		for n := from * 100; n < (from+1)*100; n++ {
+			list = append(list, sample.Event(fmt.Sprint("cam", n%20), time.Duration(n)*4*time.Second,
+				time.Duration(n*4+5)*time.Second))
+		}
+		require.NoError(t, j.PutAll(list, false))
+	}
+	require.NoError(t, j.Close())
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.View(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{schema.Events, schema.ByTime, schema.ByActor, schema.ByType} {
+			s := tx.Bucket(name).Stats()
+			require.Greater(t, float64(s.LeafInuse)/float64(s.LeafAlloc), 0.75, "%s", name)
+		}
+		return nil
+	}))
 }
