@@ -23,7 +23,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// A server keeps a connection whose request it did not read whole for half a second.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
 
 // bed is a real server behind a Listener. "/known" says that its caller is known, and "/hold" does,
 // and waits for release.
@@ -59,6 +62,7 @@ func newBed(t *testing.T, o Options) *bed {
 		b.holding.Add(1)
 		<-b.release
 	})
+	mux.HandleFunc("/refuse", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "refused") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(io.Discard, r.Body)
 		_, _ = fmt.Fprintf(w, "%d%v", n, err)
@@ -179,6 +183,16 @@ func TestStrangersThatRest(t *testing.T) {
 	require.False(t, cut(friend), "who was known once rests elsewhere")
 	for i, c := range all {
 		require.Equal(t, i < len(all)-4, cut(c), "the longest idle makes room: %d", i)
+	}
+}
+
+// A stranger that was answered before all of its request came makes room at once, though the server
+// keeps the connection for a while so that the answer is not lost.
+func TestStrangersAnsweredInTheMiddle(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 4})
+	for i := range 12 {
+		require.Equal(t, "refused", b.ask(b.dial("127.0.0.3"), "POST /refuse HTTP/1.1\r\nHost: x\r\n"+
+			"Content-Length: 1000000\r\n\r\nx"), i)
 	}
 }
 

@@ -93,6 +93,7 @@ func (l *Listener) begins(c *conn) bool {
 	if c.state == known {
 		return true
 	}
+	l.becomeLocked(c, stranger) // over HTTP/2 the server may not have told that the last one ended
 	l.requests++
 	if l.requests <= requestsPer*l.o.Strangers ||
 		c.requests <= requestsPer*l.o.Strangers/max(1, l.all.rest[stranger].Len()) {
@@ -103,12 +104,16 @@ func (l *Listener) begins(c *conn) bool {
 	return false
 }
 
-// ended is for a request that begins let go on.
+// ended is for a request that begins let go on. A stranger without others has had its answer, and
+// makes room at once: a server that did not read all of a request keeps its connection for a while.
 func (l *Listener) ended(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.requests--; !c.gone && c.state != known {
-		l.requests--
+	if c.requests--; c.gone || c.state == known {
+		return
+	}
+	if l.requests--; c.requests == 0 {
+		l.becomeLocked(c, idle)
 	}
 }
 
