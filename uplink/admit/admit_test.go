@@ -115,7 +115,7 @@ func (b *bed) until(what string, cond func() bool) {
 	require.Eventually(b.t, cond, 10*time.Second, 5*time.Millisecond, what)
 }
 
-func (b *bed) counts() (all, idle, strange int) {
+func (b *bed) counts() (all, rest, strange int) {
 	b.l.mu.Lock()
 	defer b.l.mu.Unlock()
 	return b.l.all.n, b.l.all.rest[idle].Len(), b.l.all.rest[stranger].Len()
@@ -194,6 +194,43 @@ func TestStrangersAnsweredInTheMiddle(t *testing.T) {
 		require.Equal(t, "refused", b.ask(b.dial("127.0.0.3"), "POST /refuse HTTP/1.1\r\nHost: x\r\n"+
 			"Content-Length: 1000000\r\n\r\nx"), i)
 	}
+}
+
+// Who finds the places of strangers taken waits for one, in turn, as long as there are not too many
+// who do; when the listener closes, those who wait are cut off.
+func TestWhoWaits(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 4})
+	var silent []net.Conn
+	for range 4 {
+		silent = append(silent, b.dial("127.0.0.2"))
+	}
+	b.until("all places are taken", func() bool { _, _, n := b.counts(); return n == 4 })
+	var waits []net.Conn
+	for range 8 { // an eighth of Total
+		c := b.dial("127.0.0.3")
+		_, err := io.WriteString(c, get)
+		require.NoError(t, err)
+		waits = append(waits, c)
+	}
+	b.until("eight wait", func() bool { n, _, _ := b.counts(); return n == 12 })
+	require.Empty(t, b.ask(b.dial("127.0.0.3"), get), "one too many")
+	_, _, n := b.counts()
+	require.Equal(t, 4, n, "who waits is not served")
+	require.NoError(t, silent[0].Close())
+	for i, c := range waits {
+		require.Equal(t, "0<nil>", b.ask(c, ""), i)
+	}
+	for range 3 {
+		silent = append(silent, b.dial("127.0.0.2"))
+	}
+	b.until("all places are taken again", func() bool { _, _, n := b.counts(); return n == 4 })
+	late := b.dial("127.0.0.3")
+	require.Equal(t, "0<nil>", b.ask(late, get), "somebody has waited for long enough")
+	_ = b.dial("127.0.0.2")
+	last := b.dial("127.0.0.3")
+	b.until("one waits", func() bool { n, _, _ := b.counts(); return n > 4 })
+	require.NoError(t, b.l.Close())
+	b.until("who waited is cut off", func() bool { return cut(last) })
 }
 
 // Whatever comes from elsewhere, the machine's own health checks get in, and a proxy that was named

@@ -13,7 +13,8 @@ import (
 type state int
 
 const (
-	idle     state = iota // without a request, after one that showed a good credential
+	waiting  state = iota // for a place
+	idle                  // without a request, after one that showed a good credential
 	answered              // without a request, after none that did
 	stranger              // with a request, or without its first, that shows nobody yet
 	known                 // with a request that showed a good credential
@@ -34,6 +35,7 @@ type conn struct {
 	requests int              // under way
 	passed   bool             // what it sends is held by nobody here
 	shown    bool             // was known once
+	ending   bool             // answered: its server may still be sending the answer
 	places   [2]*list.Element // in theirs, and in all
 	gone     bool
 }
@@ -105,7 +107,7 @@ func (l *Listener) begins(c *conn) bool {
 }
 
 // ended is for a request that begins let go on. A stranger without others has had its answer, and
-// makes room at once: a server that did not read all of a request keeps its connection for a while.
+// makes room soon: a server that did not read all of a request keeps its connection for a while.
 func (l *Listener) ended(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,6 +116,7 @@ func (l *Listener) ended(c *conn) {
 	}
 	if l.requests--; c.requests == 0 {
 		l.becomeLocked(c, idle)
+		c.ending = true
 	}
 }
 
@@ -130,6 +133,7 @@ func (l *Listener) becomeLocked(c *conn, s state) {
 	if s == idle && !c.shown {
 		s = answered
 	}
+	c.ending = false
 	if c.gone || c.state == s {
 		return
 	}
@@ -144,6 +148,9 @@ func (l *Listener) becomeLocked(c *conn, s state) {
 		l.requests -= c.requests
 	case c.state == known:
 		l.requests += c.requests
+	}
+	if c.state == stranger {
+		l.freedLocked()
 	}
 	c.state, c.since, c.passed = s, l.now(), false
 	c.free.Store(s == known)
@@ -161,6 +168,14 @@ func (l *Listener) standAsideLocked(c *conn) {
 	}
 }
 
+// freedLocked has Accept look whether somebody who waits has a place now.
+func (l *Listener) freedLocked() {
+	select {
+	case l.freed <- struct{}{}:
+	default:
+	}
+}
+
 // leaveLocked forgets c.
 func (l *Listener) leaveLocked(c *conn) {
 	if c.gone || c.theirs == nil {
@@ -168,6 +183,7 @@ func (l *Listener) leaveLocked(c *conn) {
 	}
 	l.standAsideLocked(c)
 	c.gone = true
+	l.freedLocked()
 	if c.state != known {
 		l.requests -= c.requests
 	}

@@ -24,7 +24,8 @@ type Options struct {
 	PerAddress int
 	// Strangers is how many there may be that never showed a good credential; 0 means Total. Twice
 	// as many requests of theirs may be under way at a time, as HTTP/2 has many in one connection;
-	// over it, who has more than an equal share is cut off.
+	// over it, who has more than an equal share is cut off. Who finds all their places taken waits
+	// for one, unserved; as many as an eighth of Total may.
 	Strangers int
 	// Bytes is what strangers may have sent together in requests that are not answered yet; 0 means
 	// 2 MiB. Over it, who sends more than an equal share is cut off.
@@ -41,6 +42,8 @@ const (
 	// patience is how long a stranger has at least to show who it is before it makes room for
 	// another. The one that has been there for longest goes first.
 	patience = time.Second / 2
+	// sending is how long a server has at most to send an answer that is made.
+	sending  = 50 * time.Millisecond
 	logEvery = time.Minute
 )
 
@@ -50,6 +53,11 @@ type Listener struct {
 	o   Options
 	now func() time.Time
 	own func(netip.Addr) bool // this machine itself
+
+	begin, end sync.Once
+	arrived    chan arrival  // from take
+	freed      chan struct{} // somebody left or was answered
+	closed     chan struct{}
 
 	mu        sync.Mutex // guards what follows, and what conn says
 	all       line
@@ -82,7 +90,8 @@ func New(inner net.Listener, o Options) *Listener {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Listener{Listener: inner, o: o, now: time.Now, own: netip.Addr.IsLoopback,
-		addresses: map[netip.Prefix]*line{}}
+		addresses: map[netip.Prefix]*line{}, arrived: make(chan arrival), freed: make(chan struct{}, 1),
+		closed: make(chan struct{})}
 }
 
 // Attach makes s tell how its connections are. s must serve l alone, and have no ConnState and
@@ -140,25 +149,113 @@ func unwrap(c net.Conn) *conn {
 	return own
 }
 
-// Accept waits for the next connection that there is room for.
+// Accept waits for the next connection that there is room for. One call at a time.
 func (l *Listener) Accept() (net.Conn, error) {
+	l.begin.Do(func() { go l.take() })
 	for {
-		inner, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		c := &conn{Conn: inner, l: l}
-		from, limited := l.origin(inner.RemoteAddr())
-		ok, victims := l.enter(c, from, limited)
-		for _, v := range victims {
-			_ = v.Conn.Close() // its server notices
-		}
-		l.memory.watch(l)
-		if ok {
+		c, again := l.next()
+		if c != nil {
 			return c, nil
 		}
-		_ = inner.Close()
+		select {
+		case a := <-l.arrived:
+			if a.err != nil {
+				return nil, a.err
+			}
+			if c := l.arrive(a.conn); c != nil {
+				return c, nil
+			}
+		case <-l.freed:
+		case <-again:
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
 	}
+}
+
+// arrival is what the listener below accepted.
+type arrival struct {
+	conn net.Conn
+	err  error
+}
+
+// take accepts until Close.
+func (l *Listener) take() {
+	for {
+		var a arrival
+		a.conn, a.err = l.Listener.Accept()
+		select {
+		case l.arrived <- a:
+		case <-l.closed:
+			if a.conn != nil {
+				_ = a.conn.Close()
+			}
+			return
+		}
+	}
+}
+
+// Close ends Accept, and the connections that wait for a place.
+func (l *Listener) Close() error {
+	l.end.Do(func() { close(l.closed) })
+	err := l.Listener.Close()
+	l.mu.Lock()
+	var all []*conn
+	for e := l.all.rest[waiting].Front(); e != nil; e = e.Next() {
+		all = append(all, e.Value.(*conn))
+	}
+	l.mu.Unlock()
+	for _, c := range all {
+		_ = c.Close()
+	}
+	return err
+}
+
+// arrive is the new connection if there is a place for it at once.
+func (l *Listener) arrive(inner net.Conn) *conn {
+	c := &conn{Conn: inner, l: l}
+	from, limited := l.origin(inner.RemoteAddr())
+	ok, victims := l.enter(c, from, limited)
+	l.cutOff(victims)
+	if !ok {
+		_ = inner.Close()
+		return nil
+	}
+	if c.state == waiting { // only Accept changes that
+		return nil
+	}
+	return c
+}
+
+// next is the connection that has waited for longest, if there is a place for it now, and else when
+// to look again.
+func (l *Listener) next() (c *conn, again <-chan time.Time) {
+	l.mu.Lock()
+	e := l.all.rest[waiting].Front()
+	if e == nil {
+		l.mu.Unlock()
+		return nil, nil
+	}
+	c = e.Value.(*conn)
+	ok, victims := l.placeLocked(c.from)
+	if ok {
+		l.becomeLocked(c, stranger)
+	} else {
+		again = time.After(sending)
+	}
+	l.mu.Unlock()
+	l.cutOff(victims)
+	if !ok {
+		c = nil
+	}
+	return c, again
+}
+
+func (l *Listener) cutOff(victims []*conn) {
+	for _, v := range victims {
+		_ = v.Conn.Close() // its server notices
+	}
+	l.memory.watch(l)
 }
 
 // origin is whose connection it is as far as limits go, and whether they hold for it.
@@ -176,7 +273,8 @@ func (l *Listener) origin(a net.Addr) (from netip.Prefix, limited bool) {
 	return from, !exempt && !l.own(addr)
 }
 
-// enter takes c in, or says no. victims make room for it, and are to be closed.
+// enter takes c in, if need be to wait for a place, or says no. victims make room for it, and are
+// to be closed.
 func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, victims []*conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,25 +282,22 @@ func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, vic
 	if theirs == nil {
 		theirs = &line{}
 	}
-	total, strangers := l.o.Total, l.o.Strangers
+	total, queue := l.o.Total, l.all.rest[waiting].Len()
 	if !l.own(from.Addr()) {
 		total -= total / 16
-		strangers -= strangers / 16
 	}
-	makeRoom := func(in *line, full func() bool, of ...state) bool {
-		for full() {
-			v := in.oldest(l.now().Add(-patience), of...)
-			if v == nil {
-				return false
-			}
-			l.leaveLocked(v)
-			victims = append(victims, v)
+	ok = (!limited || l.makeRoomLocked(theirs, theirs.n-l.o.PerAddress+1, &victims, answered, idle, stranger)) &&
+		l.makeRoomLocked(&l.all, l.all.n-total+1, &victims, answered, idle, stranger)
+	at := stranger
+	if ok && queue > 0 && !l.own(from.Addr()) {
+		at = waiting // behind the others
+	} else if ok {
+		place, more := l.placeLocked(from)
+		if victims = append(victims, more...); !place {
+			at = waiting
 		}
-		return true
 	}
-	ok = (!limited || makeRoom(theirs, func() bool { return theirs.n >= l.o.PerAddress }, answered, idle, stranger)) &&
-		makeRoom(&l.all, func() bool { return l.all.n >= total }, answered, idle, stranger) &&
-		makeRoom(&l.all, func() bool { return l.strangersLocked() >= strangers }, answered, stranger)
+	ok = ok && (at == stranger || queue < l.o.Total/8)
 	if turned := len(victims); turned > 0 || !ok {
 		if !ok {
 			turned++
@@ -215,8 +310,31 @@ func (l *Listener) enter(c *conn, from netip.Prefix, limited bool) (ok bool, vic
 	l.addresses[from], c.from, c.theirs, c.state, c.since = theirs, from, theirs, known, l.now()
 	l.all.n++
 	theirs.n++
-	l.becomeLocked(c, stranger)
+	l.becomeLocked(c, at)
 	return true, victims
+}
+
+// placeLocked makes room for a stranger from an address.
+func (l *Listener) placeLocked(from netip.Prefix) (ok bool, victims []*conn) {
+	most := l.o.Strangers
+	if !l.own(from.Addr()) {
+		most -= most / 16
+	}
+	ok = l.makeRoomLocked(&l.all, l.strangersLocked()-most+1, &victims, answered, stranger)
+	return ok, victims
+}
+
+// makeRoomLocked has n connections leave, of those in the first of the states that has any.
+func (l *Listener) makeRoomLocked(in *line, n int, victims *[]*conn, of ...state) bool {
+	for ; n > 0; n-- {
+		v := in.oldest(l.now(), of...)
+		if v == nil {
+			return false
+		}
+		l.leaveLocked(v)
+		*victims = append(*victims, v)
+	}
+	return true
 }
 
 // strangersLocked is how many connections never showed a good credential, but for those that show
@@ -237,15 +355,26 @@ func (l *Listener) turnedLocked(n int, from netip.Prefix) {
 	}
 }
 
-// oldest is the connection that has been in the first of the states for longest which has one. One
-// of a stranger counts if it has been so since before.
-func (x *line) oldest(before time.Time, of ...state) *conn {
+// oldest is the connection that has been in the first of the states for longest which has one that
+// may go.
+func (x *line) oldest(now time.Time, of ...state) *conn {
 	for _, s := range of {
 		if e := x.rest[s].Front(); e != nil {
-			if c := e.Value.(*conn); s != stranger || c.since.Before(before) {
+			if c := e.Value.(*conn); !c.stays().After(now) {
 				return c
 			}
 		}
 	}
 	return nil
+}
+
+// stays is until when a connection that is not known makes no room.
+func (c *conn) stays() time.Time {
+	switch {
+	case c.state == stranger:
+		return c.since.Add(patience)
+	case c.ending:
+		return c.since.Add(sending)
+	}
+	return time.Time{}
 }
