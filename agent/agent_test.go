@@ -315,7 +315,7 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	last := cut.StartTimestamp.Add(20 * time.Second)
 	s.left(func(j *journal.Journal) {
 		require.NoError(t, j.Put(cut, true))
-		require.NoError(t, j.Touch(cut.ID, last))
+		require.NoError(t, j.TouchAll(map[string]time.Time{cut.ID: last}))
 	})
 	s.cfg.Decode.Isolation = codec.InProcess
 	_, stopBridge = s.run(nil)

@@ -24,7 +24,7 @@ func TestWhatAServiceSaysOfItsBook(t *testing.T) {
 			ev.ID = ev.NaturalID()
 			require.NoError(t, j.Put(ev, true))
 		}
-		list, err := j.Peek(n, nil)
+		list, err := j.Peek(n)
 		require.NoError(t, err)
 		_, err = j.AckAll(list)
 		require.NoError(t, err)

@@ -56,11 +56,10 @@ type Listing struct {
 
 // Entry is an event that waits or is parked.
 type Entry struct {
-	ID       string    `json:"id"`
-	Parked   bool      `json:"parked"`
-	Since    time.Time `json:"since"` // when it began to wait, or was parked
-	Attempts int       `json:"attempts"`
-	Reason   string    `json:"reason,omitempty"` // why the service refused it
+	ID     string    `json:"id"`
+	Parked bool      `json:"parked"`
+	Since  time.Time `json:"since"`            // when it began to wait, or was parked
+	Reason string    `json:"reason,omitempty"` // why the service refused it
 }
 
 // QueueOf is the queue of an open journal, which remains the caller's to close.
@@ -73,7 +72,7 @@ func (q own) List(_ context.Context, limit int) (l Listing, err error) {
 	if err != nil {
 		return l, fmt.Errorf("read the queue: %w", err)
 	}
-	waiting, err := q.j.Peek(limit, nil)
+	waiting, err := q.j.Peek(limit)
 	if err != nil {
 		return l, fmt.Errorf("read the queue: %w", err)
 	}
@@ -83,12 +82,11 @@ func (q own) List(_ context.Context, limit int) (l Listing, err error) {
 	}
 	l = Listing{Waiting: stats.Waiting, Parked: stats.Parked, Entries: []Entry{}}
 	for _, e := range waiting {
-		l.Entries = append(l.Entries, Entry{ID: e.Event.ID, Since: e.Since, Attempts: e.Attempts})
+		l.Entries = append(l.Entries, Entry{ID: e.Event.ID, Since: e.Since})
 	}
 	for i, e := range parked {
 		if i < limit {
-			l.Entries = append(l.Entries, Entry{ID: e.Event.ID, Parked: true, Since: e.At, Attempts: e.Attempts,
-				Reason: e.Reason})
+			l.Entries = append(l.Entries, Entry{ID: e.Event.ID, Parked: true, Since: e.At, Reason: e.Reason})
 		}
 	}
 	return l, nil

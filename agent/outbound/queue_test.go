@@ -34,7 +34,7 @@ func filled(t *testing.T, dir string) (*journal.Journal, []string) {
 	for i := range 4 {
 		require.NoError(t, j.Put(event(time.Date(2026, 1, 1, 12, i, 0, 0, time.UTC)), true))
 	}
-	list, err := j.Peek(4, nil)
+	list, err := j.Peek(4)
 	require.NoError(t, err)
 	var ids []string
 	for i, e := range list {
@@ -152,9 +152,11 @@ func TestResend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			j, ids := filled(t, dir)
-			list, err := j.Peek(1, nil)
+			list, err := j.Peek(1)
 			require.NoError(t, err)
-			require.NoError(t, j.Ack(ids[0], list[0].Revision))
+			require.Equal(t, ids[0], list[0].Event.ID)
+			_, err = j.AckAll(list)
+			require.NoError(t, err)
 			q := of(t, dir, j)
 			at := func(minute int) time.Time { return time.Date(2026, 1, 1, 12, minute, 0, 0, time.UTC) }
 			n, err := q.Resend(t.Context(), When{Since: at(1)})
@@ -163,7 +165,7 @@ func TestResend(t *testing.T) {
 			n, err = q.Resend(t.Context(), When{Since: at(0), Until: at(5)})
 			require.NoError(t, err)
 			require.Equal(t, 1, n)
-			list, err = j.Peek(9, nil)
+			list, err = j.Peek(9)
 			require.NoError(t, err)
 			require.Len(t, list, 2)
 			require.Equal(t, ids[0], list[1].Event.ID, "behind what waits")

@@ -38,7 +38,7 @@ func withJournal(t *testing.T, n int) (dir string, ids []string) {
 		require.NoError(t, j.Put(ev, true))
 		ids = append(ids, ev.ID)
 	}
-	first, err := j.Peek(1, nil)
+	first, err := j.Peek(1)
 	require.NoError(t, err)
 	require.NoError(t, j.Park(first[0].Event.ID, first[0].Revision, "400 the account does not exist"))
 	require.NoError(t, j.Close())
@@ -131,11 +131,10 @@ func TestQueueResend(t *testing.T) {
 	dir, ids := withJournal(t, 3)
 	j, err := journal.Open(filepath.Join(dir, archive.JournalFile), journal.Options{})
 	require.NoError(t, err)
-	list, err := j.Peek(9, nil)
+	list, err := j.Peek(9)
 	require.NoError(t, err)
-	for _, e := range list {
-		require.NoError(t, j.Ack(e.Event.ID, e.Revision))
-	}
+	_, err = j.AckAll(list)
+	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	r := do(t, "queue", "resend", "--since", "2026-01-01T12:02:00Z", "--until", "2026-01-02T00:00:00Z", "--data", dir)
 	require.Zero(t, r.code, r.err)

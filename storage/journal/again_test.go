@@ -22,7 +22,7 @@ func TestAgain(t *testing.T) {
 		return place
 	}
 	waiting := func() (ids []string) {
-		list, err := j.Peek(100_000, nil)
+		list, err := j.Peek(100_000)
 		require.NoError(t, err)
 		for _, e := range list {
 			ids = append(ids, e.Event.ID)
@@ -30,7 +30,7 @@ func TestAgain(t *testing.T) {
 		return ids
 	}
 	ackAll := func() {
-		list, err := j.Peek(100_000, nil)
+		list, err := j.Peek(100_000)
 		require.NoError(t, err)
 		_, err = j.AckAll(list)
 		require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestAgain(t *testing.T) {
 	require.NoError(t, j.Put(one, true))
 	ackAll()
 	require.NoError(t, j.Put(parked, true))
-	list, err := j.Peek(1, nil)
+	list, err := j.Peek(1)
 	require.NoError(t, err)
 	require.NoError(t, j.Park(parked.ID, list[0].Revision, "no"))
 	require.NoError(t, j.Put(dropped, true))

@@ -33,7 +33,7 @@ func TestClockSteps(t *testing.T) {
 		ev := sample.Event("cam", now.Sub(sample.Epoch), now.Sub(sample.Epoch)+time.Second)
 		require.NoError(t, j.Put(ev, true))
 		queue = append(queue, ev.ID)
-		entries, err := j.Peek(3, nil)
+		entries, err := j.Peek(3)
 		require.NoError(t, err)
 		for i, e := range entries {
 			require.Equal(t, queue[i], e.Event.ID, "step %d", step)
@@ -44,7 +44,7 @@ func TestClockSteps(t *testing.T) {
 			parked[e.Event.ID] = true
 			queue = queue[1:]
 		case step%2 == 0:
-			require.NoError(t, j.Ack(e.Event.ID, e.Revision))
+			require.NoError(t, ack(j, e.Event.ID, e.Revision))
 			queue = queue[1:]
 		}
 		if step%50 == 0 {

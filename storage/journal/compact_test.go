@@ -40,7 +40,7 @@ func TestCompact(t *testing.T) {
 	j := hollow(t, path, 2500)
 	before, err := j.List(vms.Query{PageSize: 1000}, nil)
 	require.NoError(t, err)
-	entries, err := j.Peek(100, nil)
+	entries, err := j.Peek(100)
 	require.NoError(t, err)
 
 	c, err := j.Compact(t.Context())
@@ -55,7 +55,7 @@ func TestCompact(t *testing.T) {
 	after, err := j.List(vms.Query{PageSize: 1000}, nil)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
-	again, err := j.Peek(100, nil)
+	again, err := j.Peek(100)
 	require.NoError(t, err)
 	require.Equal(t, entries, again)
 
@@ -64,7 +64,7 @@ func TestCompact(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, c.Before, c.After)
 	require.NoError(t, j.Put(entries[0].Event, true))
-	require.NoError(t, j.Ack(entries[0].Event.ID, entries[0].Revision))
+	require.NoError(t, ack(j, entries[0].Event.ID, entries[0].Revision))
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 50, s.Waiting, "the old revision acknowledges nothing")
@@ -111,10 +111,10 @@ func TestCompactUnderLoad(t *testing.T) {
 				puts.Add(1)
 				stored[w][ev.ID] = ev
 				if i%5 == 0 {
-					entries, err := j.Peek(3, nil)
+					entries, err := j.Peek(3)
 					assert.NoError(t, err)
 					for _, e := range entries {
-						assert.NoError(t, j.Ack(e.Event.ID, e.Revision))
+						assert.NoError(t, ack(j, e.Event.ID, e.Revision))
 					}
 				}
 			}

@@ -48,7 +48,7 @@ func TestConcurrent(t *testing.T) {
 	acked := map[string][]string{}
 	readers.Go(func() {
 		for n := 0; n < writers*each; {
-			entries, err := j.Peek(7, nil)
+			entries, err := j.Peek(7)
 			if err != nil {
 				t.Error(err)
 				return
@@ -58,7 +58,7 @@ func TestConcurrent(t *testing.T) {
 				continue
 			}
 			for _, e := range entries {
-				if err := j.Ack(e.Event.ID, e.Revision); err != nil {
+				if err := ack(j, e.Event.ID, e.Revision); err != nil {
 					t.Error(err)
 					return
 				}
@@ -80,7 +80,7 @@ func TestConcurrent(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := j.Touch(ev.ID, sample.Epoch.Add(time.Duration(i+1)*time.Second)); err != nil {
+				if err := touch(j, ev.ID, sample.Epoch.Add(time.Duration(i+1)*time.Second)); err != nil {
 					t.Error(err)
 					return
 				}

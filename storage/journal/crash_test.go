@@ -69,13 +69,13 @@ func crashChild(path string) {
 		}()
 	}
 	for {
-		entries, err := j.Peek(3, nil)
+		entries, err := j.Peek(3)
 		if err != nil {
 			fail(err)
 		}
 		for _, e := range entries {
 			say("acking", e.Event.ID)
-			if err := j.Ack(e.Event.ID, e.Revision); err != nil {
+			if err := ack(j, e.Event.ID, e.Revision); err != nil {
 				fail(err)
 			}
 		}
@@ -123,7 +123,7 @@ func TestKill(t *testing.T) {
 		require.Nil(t, j.Damage())
 		requireClean(t, j)
 		waiting := map[string]bool{}
-		entries, err := j.Peek(1<<30, nil)
+		entries, err := j.Peek(1 << 30)
 		require.NoError(t, err)
 		for _, e := range entries {
 			require.False(t, waiting[e.Event.ID], "%s waits twice", e.Event.ID)

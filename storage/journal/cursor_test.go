@@ -85,7 +85,7 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	journal.RequireClean(t, j)
 
 	// The outbox has nothing to do with it.
-	out, err := j.Peek(10, nil)
+	out, err := j.Peek(10)
 	require.NoError(t, err)
 	_, err = j.AckAll(out)
 	require.NoError(t, err)
@@ -165,7 +165,7 @@ func TestTrimAfterAnUntrueClock(t *testing.T) {
 func TestCursorsAndProvisionalEvents(t *testing.T) {
 	j := journal.OpenChecked(t, sample.Path(t), journal.Options{})
 	c := cursors(t, j, "home")[0]
-	require.NoError(t, j.PutProvisional(sample.Event("a", 0, sample.GoesOn), true, 3))
+	require.NoError(t, j.Write(journal.Record{Event: sample.Event("a", 0, sample.GoesOn), Report: true, Era: 3})[0])
 	list, err := c.Read(0, 10)
 	require.NoError(t, err)
 	require.Len(t, list, 1)

@@ -8,8 +8,8 @@
 //  1. When Put returns nil, the event is on the device, and so is its entry in the outbox: both are
 //     one transaction.
 //  2. The same id is one event: Put replaces.
-//  3. An entry leaves the outbox only by Ack, Park or Drop, and by Ack and Park only if the event
-//     was not put again in the meantime.
+//  3. An entry leaves the outbox only by AckAll, Park or Drop, and by the first two only if the
+//     event was not put again in the meantime.
 //  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing
 //     twice that it has passed.
 //  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and
@@ -35,6 +35,6 @@
 //	if err != nil { return err }
 //	defer j.Close()
 //	if err := j.Put(ev, true); err != nil { return err }       // durable now
-//	entries, err := j.Peek(10, nil)                            // oldest first
-//	err = j.Ack(entries[0].Event.ID, entries[0].Revision)      // the service has it
+//	entries, err := j.Peek(10)                                 // oldest first
+//	_, err = j.AckAll(entries)                                 // the service has them
 package journal

@@ -52,27 +52,27 @@ func (j *Journal) LastPlace() (place uint64, err error) {
 }
 
 // Load is the entries at these places, in their order, without those that have left the outbox.
-func (j *Journal) Load(places []uint64) ([]Entry, error) {
-	list := make([]Entry, 0, len(places))
-	err := j.file.View(func(tx *bolt.Tx) error {
+func (j *Journal) Load(places []uint64) (list []Entry, err error) {
+	list = make([]Entry, 0, len(places))
+	err = j.file.View(func(tx *bolt.Tx) error {
 		list = list[:0]
 		events, outbox := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.Outbox)
 		for _, place := range places {
-			value := outbox.Get(schema.SequenceKey(place))
-			if value == nil {
-				continue
-			}
-			if e, err := j.unsealEntry(value); err == nil {
-				list = j.appendEntry(list, e, place, events)
+			if value := outbox.Get(schema.SequenceKey(place)); value != nil {
+				list = j.appendEntry(list, value, place, events)
 			}
 		}
 		return nil
 	})
-	return j.tried(list, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	return list, nil
 }
 
-// AckAll does for each entry what Ack does, in one transaction. renewed are the places of those
-// that stay, because their events were put again since they were read.
+// AckAll removes entries, durably and in one transaction, because the service has those revisions
+// of the events. renewed are the places of those that stay, because their events were put again
+// since they were read. One that does not wait is no error.
 func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
 	err = j.file.Do(func(t *schema.Tx) error {
 		renewed = renewed[:0]

@@ -125,12 +125,12 @@ func (f *faulty) live(s *scenario, p *promises) {
 		s.n++
 		switch i % 7 {
 		case 3:
-			entries, err := s.j.Peek(1, nil)
+			entries, err := s.j.Peek(1)
 			if bad(err, "peek") || len(entries) == 0 {
 				continue
 			}
 			id := entries[0].Event.ID
-			if bad(s.j.Ack(id, entries[0].Revision), "ack") {
+			if bad(ack(s.j, id, entries[0].Revision), "ack") {
 				p.unsure[id] = true
 			} else {
 				p.waits[id], p.unsure[id] = false, false
@@ -188,7 +188,7 @@ func (p *promises) check(t *testing.T, j *Journal, where string) {
 	if err != nil || s.Waiting != r.Waiting || s.Events != r.Events {
 		t.Errorf("%s: stats say %+v, the file %+v (%v)", where, s, r, err)
 	}
-	entries, err := j.Peek(1<<30, nil)
+	entries, err := j.Peek(1 << 30)
 	if err != nil {
 		t.Errorf("%s: peek: %v", where, err)
 	}

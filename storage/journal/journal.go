@@ -54,7 +54,6 @@ type Journal struct {
 
 	// stateMu guards what is kept beside the file.
 	stateMu     sync.Mutex
-	tries       map[string]int
 	shifts      map[uint32]time.Duration // by which eras were wrong: see Announce
 	subscribers map[int]func(vms.Event)
 	nextSub     int
@@ -84,7 +83,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	j := &Journal{
 		opts: opts, metrics: newMetrics(),
 		activity: activity{last: map[string]int64{}},
-		tries:    map[string]int{}, shifts: map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){},
+		shifts:   map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){},
 		changed: make(chan struct{}, 1),
 	}
 	j.outboxBytes.Store(-1)

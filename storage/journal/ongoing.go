@@ -16,22 +16,13 @@ import (
 // Ongoing is an event without an end, and when it was last known to go on.
 type Ongoing struct {
 	Event vms.Event
-	// Last is the latest Touch, cut to the millisecond, or the event's start.
+	// Last is the latest TouchAll, cut to the millisecond, or the event's start.
 	Last time.Time
 }
 
-// Touch notes, durably, that an ongoing event was still going on at last. It is not reported. An
-// earlier time than the one noted, and an event that has ended, change nothing; an unknown id gives
-// ErrNotFound.
-func (j *Journal) Touch(id string, last time.Time) error {
-	if _, err := j.Get(id); err != nil {
-		return fmt.Errorf("touch event: %w", err)
-	}
-	return j.TouchAll(map[string]time.Time{id: last})
-}
-
-// TouchAll is Touch of several events, with one small write for all of them.
-// Unknown ones are left out.
+// TouchAll notes, durably, that ongoing events were still going on at these times, with one small
+// write for all of them. It is not reported. An earlier time than the one noted, an event that has
+// ended, and an unknown id change nothing.
 func (j *Journal) TouchAll(last map[string]time.Time) error {
 	times := make(map[string]int64, len(last))
 	for id, t := range last {

@@ -13,84 +13,39 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Entry is an event that waits to be reported. Revision grows each time the event is put again; Ack
-// and Park name it. Attempts is how often Tried was called for it since it entered the outbox or
-// since Open.
+// Entry is an event that waits to be reported. Revision grows each time the event is put again;
+// AckAll and Park name it.
 type Entry = vms.Queued
 
-// Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips
-// none). skip is called within a read transaction and must not call the journal. Entries stay; an
-// event's renewal keeps its place.
-func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
-	var list []Entry
-	err := j.file.View(func(tx *bolt.Tx) error {
+// Peek is up to n entries, oldest first. They stay; an event's renewal keeps its place.
+func (j *Journal) Peek(n int) (list []Entry, err error) {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		list = nil
 		events, c := guard.Bucket(tx, schema.Events), guard.Bucket(tx, schema.Outbox).Cursor()
 		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
-			e, err := j.unsealEntry(v)
-			if err != nil || skip != nil && skip(e.ActorID) {
-				continue
-			}
-			list = j.appendEntry(list, e, binary.BigEndian.Uint64(k), events)
+			list = j.appendEntry(list, v, binary.BigEndian.Uint64(k), events)
 		}
 		return nil
 	})
-	return j.tried(list, err)
-}
-
-// unsealEntry reads an entry of the outbox. A damaged one is counted.
-func (j *Journal) unsealEntry(value []byte) (e schema.Entry, err error) {
-	if err = e.Read(value); err != nil {
-		j.metrics.damaged.Inc()
-	}
-	return e, err
-}
-
-// appendEntry appends the entry with its event. One whose event is damaged is counted and left out.
-func (j *Journal) appendEntry(list []Entry, e schema.Entry, place uint64, events *bolt.Bucket) []Entry {
-	ev, _, err := schema.ReadEvent([]byte(e.ID), events.Get([]byte(e.ID)))
-	if err != nil {
-		j.metrics.damaged.Inc()
-		return list
-	}
-	return append(list, Entry{Event: ev, Place: place, Revision: e.Revision, Since: e.Since})
-}
-
-// tried adds to entries that were read how often each was tried; err is that of the reading.
-func (j *Journal) tried(list []Entry, err error) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
-	}
-	j.stateMu.Lock()
-	defer j.stateMu.Unlock()
-	for i := range list {
-		list[i].Attempts = j.tries[list[i].Event.ID]
 	}
 	return list, nil
 }
 
-// Ack removes an entry, durably, because the service has that revision of the event. If the event
-// was put again since it was read, the entry stays; so an id that does not wait, or waits with
-// another revision, is no error.
-func (j *Journal) Ack(id string, revision uint64) error {
-	err := j.file.Do(func(t *schema.Tx) error {
-		key, entry := t.Entry(id)
-		if entry == nil || entry.Revision != revision {
-			return nil
+// appendEntry appends an entry of the outbox with its event. One that is damaged, or whose event
+// is, is counted and left out.
+func (j *Journal) appendEntry(list []Entry, value []byte, place uint64, events *bolt.Bucket) []Entry {
+	var e schema.Entry
+	err := e.Read(value)
+	if err == nil {
+		var ev vms.Event
+		if ev, _, err = schema.ReadEvent([]byte(e.ID), events.Get([]byte(e.ID))); err == nil {
+			return append(list, Entry{Event: ev, Place: place, Revision: e.Revision, Since: e.Since})
 		}
-		return t.Remove(key, id)
-	})
-	if err != nil {
-		return fmt.Errorf("acknowledge event %q: %w", id, err)
 	}
-	return nil
-}
-
-// Tried counts an attempt to report the event, for Entry.Attempts. It is kept in memory only.
-func (j *Journal) Tried(id string) {
-	j.stateMu.Lock()
-	defer j.stateMu.Unlock()
-	j.tries[id]++
+	j.metrics.damaged.Inc()
+	return list
 }
 
 // Stats is the state of the outbox.

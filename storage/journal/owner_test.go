@@ -27,10 +27,10 @@ func TestAnEventIsItsOwners(t *testing.T) {
 	theirs.Owner, other.Owner = "token:theirs", "token:theirs"
 	require.ErrorIs(t, j.Put(theirs, true), vms.ErrOwned)
 	require.ErrorIs(t, j.PutAll([]vms.Event{other, theirs}, true), vms.ErrOwned)
-	require.ErrorIs(t, j.PutProvisional(theirs, true, 7), vms.ErrOwned)
+	require.ErrorIs(t, j.Write(journal.Record{Event: theirs, Report: true, Era: 7})[0], vms.ErrOwned)
 	_, err = j.Get(other.ID)
 	require.ErrorIs(t, err, journal.ErrNotFound, "all are stored, or none is")
-	waiting, err := j.Peek(10, nil)
+	waiting, err := j.Peek(10)
 	require.NoError(t, err)
 	require.Len(t, waiting, 1)
 	got, err := j.Get(mine.ID)
@@ -83,8 +83,8 @@ func TestSettledEventsKeepTheirOwners(t *testing.T) {
 	one.Owner = vms.OwnerSelf
 	two := one
 	two.ID = two.SuffixedID("object 2")
-	require.NoError(t, j.PutProvisional(one, true, 3))
-	require.NoError(t, j.PutProvisional(two, true, 3))
+	require.NoError(t, j.Write(journal.Record{Event: one, Report: true, Era: 3})[0])
+	require.NoError(t, j.Write(journal.Record{Event: two, Report: true, Era: 3})[0])
 	n, more, err := j.Settle(3, time.Hour, nil)
 	require.NoError(t, err)
 	require.False(t, more)

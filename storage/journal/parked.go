@@ -15,26 +15,21 @@ import (
 // ParkedEntry is an event that the service refused for good. It stays until Retry, Drop, or the
 // next reported Put of it.
 type ParkedEntry struct {
-	Event    vms.Event
-	Reason   string    // what the service said
-	At       time.Time // when it was parked
-	Since    time.Time // when it had entered the outbox
-	Attempts int       // how often it was tried
+	Event  vms.Event
+	Reason string    // what the service said
+	At     time.Time // when it was parked
+	Since  time.Time // when it had entered the outbox
 }
 
 // Park moves an entry, durably, from the outbox to the parked ones, with the service's reason. As
-// with Ack, an entry that was renewed since stays in the outbox.
+// with AckAll, an entry that was renewed since stays in the outbox.
 func (j *Journal) Park(id string, revision uint64, reason string) error {
-	j.stateMu.Lock()
-	tries := j.tries[id]
-	j.stateMu.Unlock()
 	err := j.file.Do(func(t *schema.Tx) error {
 		key, entry := t.Entry(id)
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		return t.Park(key, id, schema.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since,
-			Tries: tries})
+		return t.Park(key, id, schema.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since})
 	})
 	if err != nil {
 		return fmt.Errorf("park event %q: %w", id, err)
@@ -58,7 +53,7 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 			if err != nil {
 				return nil
 			}
-			list = append(list, ParkedEntry{Event: ev, Reason: p.Reason, At: p.At, Since: p.Since, Attempts: p.Tries})
+			list = append(list, ParkedEntry{Event: ev, Reason: p.Reason, At: p.At, Since: p.Since})
 			return nil
 		})
 	})

@@ -9,7 +9,6 @@ import (
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/schema"
-	"vmsbridge/uplink/vms"
 )
 
 // An event that was recorded while the clock was untrue is provisional: it is of an era, a number
@@ -18,8 +17,8 @@ import (
 // sees to it that none is reported before.
 
 // Announce says by how much an era's times are wrong, before Settle puts them right. It waits for
-// nothing. From then on PutProvisional stores events of that era with their right times, so whoever
-// made one need not know; and an event that is put under the id that one of the era will get is
+// nothing. From then on Write stores events of that era with their right times, so whoever made one
+// need not know; and an event that is put under the id that one of the era will get is
 // that event.
 func (j *Journal) Announce(era uint32, shift time.Duration) {
 	j.settling.Store(&settlement{era: era, shift: shift})
@@ -34,12 +33,6 @@ func (j *Journal) shiftOf(era uint32) (shift time.Duration, known bool) {
 	defer j.stateMu.Unlock()
 	shift, known = j.shifts[era]
 	return shift, known
-}
-
-// PutProvisional is Put for an event whose times are of an era; 0 is none. Put leaves the note of
-// an event that is put again.
-func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
-	return j.Write(Record{Event: ev, Report: report, Era: era})[0]
 }
 
 // Extent is the first and the last time of an era's events, as they are stored: of their starts,

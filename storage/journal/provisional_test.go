@@ -26,18 +26,18 @@ func TestSettle(t *testing.T) {
 	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second),
 		sample.Event("on", 2*time.Second-by, sample.GoesOn)
 	require.NoError(t, j.Put(sample.Event("true", 0, time.Second), true))
-	require.NoError(t, j.PutProvisional(ended, true, 5))
-	require.NoError(t, j.PutProvisional(goesOnHere, true, 5))
-	require.NoError(t, j.Touch(goesOnHere.ID, sample.Epoch.Add(7*time.Second-by)))
-	require.NoError(t, j.PutProvisional(untrue("quiet", 3*time.Second, 4*time.Second), false, 5))
+	require.NoError(t, j.Write(Record{Event: ended, Report: true, Era: 5})[0])
+	require.NoError(t, j.Write(Record{Event: goesOnHere, Report: true, Era: 5})[0])
+	require.NoError(t, touch(j, goesOnHere.ID, sample.Epoch.Add(7*time.Second-by)))
+	require.NoError(t, j.Write(Record{Event: untrue("quiet", 3*time.Second, 4*time.Second), Era: 5})[0])
 	parked := untrue("parked", 4*time.Second, 5*time.Second)
-	require.NoError(t, j.PutProvisional(parked, true, 5))
+	require.NoError(t, j.Write(Record{Event: parked, Report: true, Era: 5})[0])
 	other := untrue("other", 5*time.Second, 6*time.Second)
-	require.NoError(t, j.PutProvisional(other, true, 6))
+	require.NoError(t, j.Write(Record{Event: other, Report: true, Era: 6})[0])
 	twin := sample.Event("ended", time.Second, 2*time.Second)
 	require.NoError(t, j.Put(twin, true), "another event at the very millisecond where one comes to stand")
 
-	entries, err := j.Peek(100, nil)
+	entries, err := j.Peek(100)
 	require.NoError(t, err)
 	require.Len(t, entries, 6)
 	require.NoError(t, j.Park(parked.ID, entries[3].Revision, "no"))
@@ -61,8 +61,8 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, err)
 		follower = broker(t, j)
 	}
-	require.NoError(t, j.Ack(ended.ID, entries[1].Revision), "an answer to what was sent before finds nothing")
-	entries, err = j.Peek(100, nil)
+	require.NoError(t, ack(j, ended.ID, entries[1].Revision), "an answer to what was sent before finds nothing")
+	entries, err = j.Peek(100)
 	require.NoError(t, err)
 	var got []string
 	for _, e := range entries {
@@ -137,7 +137,8 @@ func TestSettleInPieces(t *testing.T) {
 	second := func(i int) time.Duration { return time.Duration(i) * time.Second }
 	name := func(i int) string { return fmt.Sprintf("camera%04d", i) }
 	for i := range n {
-		require.NoError(t, j.PutProvisional(sample.Event(name(i), second(i)-by, sample.GoesOn), true, 5))
+		ev := sample.Event(name(i), second(i)-by, sample.GoesOn)
+		require.NoError(t, j.Write(Record{Event: ev, Report: true, Era: 5})[0])
 	}
 	ends := func(i int) { require.NoError(t, j.Put(sample.Event(name(i), second(i), second(i+1)), true)) }
 	ends(0) // of another time, as far as the journal knows: nothing is being settled
@@ -191,17 +192,18 @@ func TestProvisionalAfterTheAnnouncement(t *testing.T) {
 	const by = 300 * 24 * time.Hour
 	j := open(t, sample.Path(t), Options{})
 	began := sample.Event("cam", time.Second-by, sample.GoesOn)
-	require.NoError(t, j.PutProvisional(began, true, 5))
+	require.NoError(t, j.Write(Record{Event: began, Report: true, Era: 5})[0])
 	j.Announce(5, by)
 	late := sample.Event("cam", time.Second-by, 3*time.Second-by)
 	other := sample.Event("other", 2*time.Second-by, 4*time.Second-by)
-	require.NoError(t, j.PutProvisional(late, true, 5))
-	require.NoError(t, j.PutProvisional(other, true, 5))
+	require.NoError(t, j.Write(Record{Event: late, Report: true, Era: 5})[0])
+	require.NoError(t, j.Write(Record{Event: other, Report: true, Era: 5})[0])
 	n, more, err := j.Settle(5, by, nil)
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Zero(t, n, "all is right already")
-	require.NoError(t, j.PutProvisional(sample.Event("third", 5*time.Second-by, 6*time.Second-by), true, 5))
+	third := sample.Event("third", 5*time.Second-by, 6*time.Second-by)
+	require.NoError(t, j.Write(Record{Event: third, Report: true, Era: 5})[0])
 	require.NoError(t, j.Put(sample.Event("cam", time.Second, 7*time.Second), true))
 	page, err := j.List(vms.Query{PageSize: 100}, nil)
 	require.NoError(t, err)

@@ -24,11 +24,11 @@ func TestPruneByNumber(t *testing.T) {
 		require.NoError(t, j.Put(ev, i%4 == 0))
 		ids = append(ids, ev.ID)
 	}
-	waiting, err := j.Peek(1000, nil)
+	waiting, err := j.Peek(1000)
 	require.NoError(t, err)
 	require.Len(t, waiting, 300)
 	for _, e := range waiting[:100] {
-		require.NoError(t, j.Ack(e.Event.ID, e.Revision))
+		require.NoError(t, ack(j, e.Event.ID, e.Revision))
 	}
 	for _, e := range waiting[100:150] {
 		require.NoError(t, j.Park(e.Event.ID, e.Revision, "no"))

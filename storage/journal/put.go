@@ -16,9 +16,10 @@ import (
 type Record struct {
 	Event  vms.Event
 	Report bool // put it into the outbox
-	// Era is what the event's times are of, if they are not true: see PutProvisional. 0 is none.
+	// Era is what the times are of, if they are not true: see Announce. 0 is none, and leaves
+	// the note of an event that is put again.
 	Era uint32
-	// Last is when the event was last known to go on, if it goes on: see Touch. Zero is its start.
+	// Last is when the event was last known to go on, if it does: see TouchAll. Zero is its start.
 	Last time.Time
 }
 

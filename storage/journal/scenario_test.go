@@ -111,7 +111,7 @@ func (s *scenario) follow() (what string, err error) {
 
 // settle does something about an event that waits or is parked.
 func (s *scenario) settle(n int) (string, error) {
-	entries, err := s.j.Peek(1, nil)
+	entries, err := s.j.Peek(1)
 	if err != nil || len(entries) == 0 {
 		return "peek", err
 	}
@@ -126,7 +126,7 @@ func (s *scenario) settle(n int) (string, error) {
 	case 13:
 		return "drop " + e.Event.ID, s.j.Drop(e.Event.ID)
 	}
-	return "ack " + e.Event.ID, s.j.Ack(e.Event.ID, e.Revision)
+	return "ack " + e.Event.ID, ack(s.j, e.Event.ID, e.Revision)
 }
 
 func (s *scenario) event() vms.Event {
@@ -153,7 +153,7 @@ func dump(t require.TestingT, j *Journal) string {
 		require.NoError(t, err)
 		fmt.Fprintf(&b, "%s\n", text)
 	}
-	entries, err := j.Peek(1<<30, nil)
+	entries, err := j.Peek(1 << 30)
 	require.NoError(t, err)
 	for _, e := range entries {
 		fmt.Fprintln(&b, "waiting", e.Event.ID, e.Revision, e.Since)

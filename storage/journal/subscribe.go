@@ -11,9 +11,6 @@ func (j *Journal) committed(t *schema.Tx) {
 	if n := j.outboxBytes.Load(); n >= 0 {
 		j.outboxBytes.CompareAndSwap(n, max(0, n+t.Bytes)) // a count under way knows better
 	}
-	for _, id := range t.Left {
-		delete(j.tries, id)
-	}
 	subs := make([]func(vms.Event), 0, len(j.subscribers))
 	for i := range j.nextSub {
 		if f := j.subscribers[i]; f != nil {

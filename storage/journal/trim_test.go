@@ -25,7 +25,7 @@ func gapEvent(m Missing) vms.Event {
 // outboxIDs is what waits, in order.
 func outboxIDs(t *testing.T, j *Journal) (ids []string, bytes int64) {
 	t.Helper()
-	entries, err := j.Peek(1<<20, nil)
+	entries, err := j.Peek(1 << 20)
 	require.NoError(t, err)
 	for _, e := range entries {
 		ids = append(ids, e.Event.ID)
@@ -96,11 +96,11 @@ func TestTrimDropsTheLeastWorthFirst(t *testing.T) {
 	require.Equal(t, len(ids), stats.Waiting)
 
 	// Once the service knows of the gap, the next one is another.
-	entries, err := j.Peek(1<<20, nil)
+	entries, err := j.Peek(1 << 20)
 	require.NoError(t, err)
 	for _, e := range entries {
 		if e.Event.ID == gap {
-			require.NoError(t, j.Ack(gap, e.Revision))
+			require.NoError(t, ack(j, gap, e.Revision))
 		}
 	}
 	last, err := j.Trim(Caps{MaxBytes: 1}, gapEvent)
@@ -141,7 +141,7 @@ func TestTrimTally(t *testing.T) {
 	require.NoError(t, err)
 	_, total := outboxIDs(t, j)
 	j.outboxBytes.Store(total)
-	entries, err := j.Peek(20, nil)
+	entries, err := j.Peek(20)
 	require.NoError(t, err)
 	longer := entries[0].Event
 	longer.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v", Reason: "a longer one"}))

@@ -26,13 +26,13 @@ func TestWays(t *testing.T) {
 	}
 	acked := func(park bool) {
 		t.Helper()
-		list, err := j.Peek(1, nil)
+		list, err := j.Peek(1)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		if park {
 			err = j.Park(ev.ID, list[0].Revision, "no such camera")
 		} else {
-			err = j.Ack(ev.ID, list[0].Revision)
+			err = ack(j, ev.ID, list[0].Revision)
 		}
 		require.NoError(t, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
@@ -299,7 +300,7 @@ func TestUntrueClock(t *testing.T) {
 	l := listen(t, b)
 	eventually(t, func() bool { return l.last(motion) == "OFF" })
 	ev := s.event("gate", vms.TypeMotion, 0, 0)
-	require.NoError(t, s.journal.PutProvisional(ev, false, 7))
+	require.NoError(t, s.journal.Write(journal.Record{Event: ev, Era: 7})[0])
 	eventually(t, func() bool { return l.last(motion) == "ON" })
 	require.Empty(t, l.on(events))
 	_, _, err := s.journal.Settle(7, time.Hour, nil)

@@ -8,7 +8,6 @@ type Queued struct {
 	Event    Event
 	Place    uint64    // in the order of what waits: older ones have lower places, and no place is given twice
 	Revision uint64    // tells it from a later form of the same event; 0 where the queue has none
-	Attempts int       // to hand it over, as far as they are counted
 	Since    time.Time // when it began to wait
 	Began    bool      // it had no end when it was put; of a cursor only
 	Newest   bool      // no later entry of the same event follows; of a cursor only

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
@@ -395,7 +396,7 @@ func TestUntrueClock(t *testing.T) {
 	require.NoError(t, err)
 	ev.StartTimestamp, ev.EndTimestamp = vms.At(time.Unix(60, 0)), vms.Ptr(time.Unix(61, 0))
 	ev.ID = ev.NaturalID()
-	require.NoError(t, s.journal.PutProvisional(ev, false, 7))
+	require.NoError(t, s.journal.Write(journal.Record{Event: ev, Era: 7})[0])
 	later := s.put("gate", vms.TypeMotion, 5, time.Second)
 	eventually(t, func() bool { return h.Status().Waiting == 2 })
 	_, _, err = s.journal.Settle(7, began.Sub(time.Unix(0, 0)), nil)

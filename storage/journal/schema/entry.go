@@ -15,7 +15,6 @@ type ParkedEntry struct {
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
 	Since  time.Time `json:"since"`
-	Tries  int       `json:"tries,omitempty"`
 }
 
 // Seal is the value to store.

@@ -64,7 +64,7 @@ func (t *Tx) Entry(id string) (key []byte, entry *Entry) {
 		return nil, nil
 	}
 	entry = &Entry{ID: id}
-	// A damaged entry has revision 0, which no Ack names; Put and Drop still reach it.
+	// A damaged entry has revision 0, which no AckAll names; Put and Drop still reach it.
 	_ = entry.Read(t.Bucket(Outbox).Get(key))
 	return slices.Clone(key), entry
 }
@@ -80,7 +80,6 @@ func (t *Tx) Remove(key []byte, id string) error {
 	}
 	t.Waiting--
 	t.Bytes -= int64(len(t.Bucket(Events).Get([]byte(id))))
-	t.Left = append(t.Left, id)
 	// low lets a recovery that lost a part of the outbox tell which events the service surely has.
 	low := SequenceKey(outbox.Sequence() + 1)
 	if first, _ := outbox.Cursor().First(); first != nil {

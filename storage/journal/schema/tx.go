@@ -13,7 +13,6 @@ type Tx struct {
 	*bolt.Tx
 	Events          []vms.Event // for the subscribers, in order
 	Waiting, Parked int         // differences
-	Left            []string    // ids whose number of tries starts anew
 	Queued          bool        // something entered the outbox
 	Changed         bool        // something entered the sequence of changes
 	Stored          int         // events more than before
