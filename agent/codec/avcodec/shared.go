@@ -40,7 +40,7 @@ func (d *Decoder) Keep(f *Frame) {
 	d.drop()
 	last := &s.Last[s.Next]
 	*last = steady.Picture{Frame: f.ptr, PTS: f.PTS}
-	if f.fullRange {
+	if f.fullRange || layouts[d.lib.calls.pixFmtName(f.int32(frameFormat))].full {
 		last.Full = 1
 	}
 	s.Next = (s.Next + 1) % steady.Kept
@@ -75,6 +75,9 @@ func (d *Decoder) Expect(f *Frame, lumaWidth, lumaHeight int) {
 	s.LumaWidth, s.LumaHeight = int32(lumaWidth), int32(lumaHeight)
 	if s.Full = 0; layout.full || f.fullRange {
 		s.Full = 1
+	}
+	if s.Planes = 0; layout == layouts["yuv420p"] || layout == layouts["yuvj420p"] {
+		s.Planes = 1
 	}
 	s.Ready = 1
 }

@@ -9,8 +9,8 @@
 
 // The frames of the pipe: agent/codec/worker/format.md.
 enum {
-	HEADER = 12, DECODE = 3, DECODE_MORE = 8, PICTURES = 65, PLACED = 69, PICTURE = 24, TIME = 8, TIMES = 2 * TIME,
-	PLACE = 8,
+	HEADER = 12, DECODE = 3, STILL = 4, DECODE_MORE = 8, OK = 64, PICTURES = 65, PLACED = 69, PICTURE = 24, TIME = 8,
+	TIMES = 2 * TIME, PLACE = 8, STILL_BODY = TIME + 5,
 };
 
 // The head of AVFrame and the fields of AVPacket: see package avcodec.
@@ -23,6 +23,9 @@ enum { AGAIN = -11 };
 
 // Replies wait for the next one as long as they have no more bytes: a pipe takes that, and one more.
 enum { MAX_REPLIES = 128 << 10 };
+
+// A larger JPEG is for Go, which knows what a reply may have.
+enum { MAX_JPEG = 16 << 20 };
 
 static uint32_t get32(const void *p) {
 	uint32_t v;
@@ -198,6 +201,11 @@ static int waits(const struct loop *l) {
 	return n >= HEADER && n - HEADER >= get32(l->buffer + l->begin);
 }
 
+// said writes the replies, unless more come at once: who asks for several is woken once.
+static int said(struct loop *l) {
+	return (waits(l) && l->reply_bytes <= MAX_REPLIES) || say(l);
+}
+
 // spare keeps a frame for the next picture, so that none is allocated while a stream goes on.
 static void spare(const struct loop *l, struct stream *s, void *frame) {
 	if (s->spares == SPARES) {
@@ -251,6 +259,19 @@ static int wanted(const struct loop *l, const void *frame) {
 	return get64((const uint8_t *)frame + l->call.frame_pts) >= l->luma_from;
 }
 
+// space has room for so many bytes more behind the replies.
+static uint8_t *space(struct loop *l, size_t more) {
+	size_t bytes = l->reply_bytes + more;
+	if (bytes > l->reply_room) {
+		uint8_t *room = realloc(l->reply, bytes);
+		if (room == NULL) {
+			return NULL;
+		}
+		l->reply = room, l->reply_room = bytes;
+	}
+	return l->reply + l->reply_bytes;
+}
+
 // answer makes the reply with all frames, and keeps them. 0: that is for Go, and nothing was made or kept.
 static int answer(struct loop *l, struct stream *s) {
 	if (l->sent < 0 || l->received != AGAIN || l->frames == 0) {
@@ -266,15 +287,11 @@ static int answer(struct loop *l, struct stream *s) {
 		body += wanted(l, l->frame[i]) ? luma : 0;
 	}
 	int placed = body <= l->shared_bytes - l->shared_next;
-	size_t bytes = l->reply_bytes + HEADER + (placed ? PLACE : body);
-	if (bytes > l->reply_room) {
-		uint8_t *room = realloc(l->reply, bytes);
-		if (room == NULL) {
-			return 0;
-		}
-		l->reply = room, l->reply_room = bytes;
+	size_t bytes = HEADER + (placed ? PLACE : body);
+	uint8_t *p = space(l, bytes);
+	if (p == NULL) {
+		return 0;
 	}
-	uint8_t *p = l->reply + l->reply_bytes;
 	if (placed) {
 		p = put32(put32(put32(p, PLACE), PLACED), l->number);
 		put32(put32(p, (uint32_t)l->shared_next), (uint32_t)body);
@@ -309,9 +326,45 @@ static int answer(struct loop *l, struct stream *s) {
 			spare(l, s, before);
 		}
 	}
-	l->reply_bytes = bytes;
+	l->reply_bytes += bytes;
 	l->shared_next += placed ? body : 0;
 	return 1;
+}
+
+// still makes the reply with the JPEG of a kept picture. 0: that is for Go: it is not kept, to be shrunk, or of another
+// kind.
+static int still(struct loop *l, const struct stream *s, const uint8_t *body) {
+	int64_t pts = get64(body);
+	uint32_t most = get32(body + TIME);
+	int quality = body[TIME + 4];
+	const struct picture *kept = NULL;
+	for (int i = 1; i <= KEPT && kept == NULL; i++) { // from the newest on
+		const struct picture *last = &s->last[(s->next + KEPT - i) % KEPT];
+		kept = last->pts == pts && last->frame != NULL ? last : NULL;
+	}
+	if (kept == NULL || !s->planes || !expected(s, kept->frame) || (most != 0 && most < (uint32_t)s->width)) {
+		return 0;
+	}
+	const uint8_t *plane[3];
+	int stride[3];
+	memcpy(plane, (const uint8_t *)kept->frame + FRAME_DATA, sizeof plane);
+	for (int i = 0; i < 3; i++) {
+		stride[i] = field(kept->frame, FRAME_LINESIZE + 4 * i);
+		if (plane[i] == NULL || stride[i] < (i == 0 ? s->width : (s->width + 1) / 2)) {
+			return 0;
+		}
+	}
+	size_t bytes = 0;
+	uint8_t *jpeg = loop_still(&bytes, plane, stride, s->width, s->height, kept->full,
+	                           quality < 1 ? 1 : quality > 100 ? 100 : quality);
+	uint8_t *p = jpeg == NULL || bytes > MAX_JPEG ? NULL : space(l, HEADER + bytes);
+	if (p != NULL) {
+		memcpy(put32(put32(put32(p, (uint32_t)bytes), OK), l->number), jpeg, bytes);
+		l->reply_bytes += HEADER + bytes;
+		l->stills++;
+	}
+	free(jpeg);
+	return p != NULL;
 }
 
 // next is loop_next, which writes the replies that are left.
@@ -324,13 +377,22 @@ static int next(struct loop *l) {
 		size_t body = get32(head);
 		uint32_t kind = get32(head + 4);
 		struct stream *s = find(l, get32(head + 8));
-		if ((kind != DECODE && kind != DECODE_MORE) || body <= TIMES || body > MAX_BODY || s == NULL || !s->ready) {
-			return LEAVE;
-		}
-		if (!fill(l, HEADER + body)) {
+		int known_kind = kind == STILL ? body == STILL_BODY : (kind == DECODE || kind == DECODE_MORE) && body > TIMES;
+		if (!known_kind || body > MAX_BODY || s == NULL || !s->ready || !fill(l, HEADER + body)) {
 			return LEAVE;
 		}
 		head = l->buffer + l->begin;
+		l->number = get32(head + 8);
+		if (kind == STILL) {
+			if (!still(l, s, head + HEADER)) {
+				return LEAVE;
+			}
+			l->begin += HEADER + body;
+			if (!said(l)) {
+				return BROKEN;
+			}
+			continue;
+		}
 		const uint8_t *unit = head + HEADER + TIMES;
 		size_t n = body - TIMES;
 		if (!known(s, unit, n)) {
@@ -346,15 +408,13 @@ static int next(struct loop *l) {
 		if (kind == DECODE) { // all replies before were taken
 			l->shared_next = 0;
 		}
-		l->number = get32(head + 8);
 		feed(l, s, unit, n, pts);
 		l->begin += HEADER + body;
 		if (!answer(l, s)) {
 			return FINISH;
 		}
 		l->served++;
-		// Who asks for several at once is woken once.
-		if ((!waits(l) || l->reply_bytes > MAX_REPLIES) && !say(l)) {
+		if (!said(l)) {
 			return BROKEN;
 		}
 	}

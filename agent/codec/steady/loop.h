@@ -33,7 +33,7 @@ struct budget {
 struct stream {
 	void *context, *packet, *spare[SPARES];
 	struct picture last[KEPT];
-	int32_t spares, next, codec, ready, width, height, format, full, luma_width, luma_height, set_bytes;
+	int32_t spares, next, codec, ready, width, height, format, full, luma_width, luma_height, set_bytes, planes;
 	uint8_t set[MAX_SET];
 	struct budget budget;
 };
@@ -70,6 +70,7 @@ struct loop {
 	int sent, received, frames, error;
 	int64_t luma_from; // of the unit that was fed last: frames before have none
 	uint64_t served; // access units whose reply was written here
+	uint64_t stills; // those made here
 	void *frame[MAX_FRAMES];
 	const uint8_t *unit;
 	size_t unit_bytes;
@@ -91,5 +92,8 @@ size_t loop_take(struct loop *l, void *to, size_t most);
 uintptr_t budget_function(void);
 // The average of boxes, as package planar defines it; full 0 expands the range. 0: not done.
 int loop_reduce(uint8_t *to, int w, int h, const uint8_t *from, int stride, int width, int height, int full);
+// A JPEG of a picture in three planes, 4:2:0, the caller's to free. NULL: not done.
+uint8_t *loop_still(size_t *bytes, const uint8_t *const plane[3], const int stride[3], int width, int height, int full,
+                    int quality);
 // Limited range in full range, of luma or chroma.
 void loop_expand(uint8_t *p, size_t n, int chroma);

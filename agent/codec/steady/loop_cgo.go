@@ -3,6 +3,7 @@
 package steady
 
 // #cgo CFLAGS: -O3
+// #cgo LDFLAGS: -ljpeg
 // #include <stdlib.h>
 // #include "loop.h"
 import "C"
@@ -100,6 +101,9 @@ func (l *Loop) Fed() (number uint32, lumaFrom int64, sent, received int32, frame
 
 // Served is how many access units were served without Go.
 func (l *Loop) Served() int { return int(l.c.served) }
+
+// Stills is how many stills were made without Go.
+func (l *Loop) Stills() int { return int(l.c.stills) }
 
 // Err is why a reply could not be written.
 func (l *Loop) Err() error { return fmt.Errorf("write reply: %w", syscall.Errno(l.c.error)) }

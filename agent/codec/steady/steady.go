@@ -1,10 +1,11 @@
 // Package steady is the loop in C that serves a decoder process's requests while they are of the
 // kind that comes all the time: an access unit of a stream that is known, whose pictures are as the
-// ones before. It reads the request, has libavcodec decode it, reduces the luma and writes the
-// reply, without a step of Go: each call from Go to C and back wakes threads of Go's runtime,
-// which costs as much as the decoding. All else it leaves unread to its caller, agent/codec/worker,
-// which serves it in Go, and in builds without cgo serves all of it. Both loops decode with the
-// same decoder and share what they know of it, a Stream: either may serve the next request.
+// ones before, or a still of one in full size. It reads the request, has libavcodec decode it,
+// reduces the luma and writes the reply, without a step of Go: each call from Go to C and back
+// wakes threads of Go's runtime, which costs as much as the decoding. All else it leaves unread to
+// its caller, agent/codec/worker, which serves it in Go, and in builds without cgo serves all of
+// it. Both loops decode with the same decoder and share what they know of it, a Stream: either may
+// serve the next request.
 //
 //	loop := steady.New(requests, replies, shared, functions, false) // nil without cgo
 //	loop.Add(7, stream)
@@ -43,6 +44,7 @@ type Stream struct {
 	Full                  int32 // the pictures have the full range, by their format or their parameter set
 	LumaWidth, LumaHeight int32
 	SetBytes              int32 // of Set; 0: none is known
+	Planes                int32 // the pictures are three planes, 4:2:0: stills that are not shrunk are made in C
 	Set                   [MaxSet]byte
 	Budget                Budget
 }

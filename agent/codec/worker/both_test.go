@@ -24,12 +24,13 @@ import (
 // stand for the pipes.
 func byFiles(t testing.TB, requests []byte, e *engine.Engine, before func([]byte)) (replies []byte, served int,
 	err error) {
-	return byFilesAnd(t, nil, requests, e, before)
+	replies, served, _, err = byFilesAnd(t, nil, requests, e, before)
+	return replies, served, err
 }
 
-// byFilesAnd is byFiles with memory for pictures.
+// byFilesAnd is byFiles with memory for pictures, and says how many stills took no step of Go.
 func byFilesAnd(t testing.TB, shared, requests []byte, e *engine.Engine, before func([]byte)) (replies []byte,
-	served int, err error) {
+	served, stills int, err error) {
 	var files [2]*os.File
 	for i := range files {
 		fd, ferr := unix.MemfdCreate("pipe", 0)
@@ -41,7 +42,7 @@ func byFilesAnd(t testing.TB, shared, requests []byte, e *engine.Engine, before 
 	loop := steady.New(files[0], files[1], shared, e.Functions(), before != nil)
 	require.NotNil(t, loop)
 	err = serve(loop, files[1], e, before, loop)
-	served = loop.Served()
+	served, stills = loop.Served(), loop.Stills()
 	loop.Close()
 	require.NoError(t, files[0].Close())
 	_, ferr = files[1].Seek(0, io.SeekStart)
@@ -49,7 +50,7 @@ func byFilesAnd(t testing.TB, shared, requests []byte, e *engine.Engine, before 
 	replies, ferr = io.ReadAll(files[1])
 	require.NoError(t, ferr)
 	require.NoError(t, files[1].Close())
-	return replies, served, err
+	return replies, served, stills, err
 }
 
 func video(t testing.TB) *engine.Engine {
@@ -159,6 +160,42 @@ func TestBothLoopsAnswerTheSame(t *testing.T) {
 	}
 }
 
+// A still in full size is made in C, of any size and quality, and has the bytes of Go's. One that
+// is to be shrunk, of another kind of pictures, or not kept is for Go.
+func TestStillsOfBothLoops(t *testing.T) {
+	e := video(t)
+	widths := []int{0, 2000, -1, 40} // the last one shrinks
+	for _, c := range []struct {
+		testclip.Spec
+		stills int
+	}{
+		{testclip.Spec{Codec: "h264", Width: 320, Height: 180}, 3},
+		{testclip.Spec{Codec: "h264", Width: 66, Height: 50}, 3}, // blocks that are not whole
+		{testclip.Spec{Codec: "h264", Width: 96, Height: 64, Full: true, PixFmt: "yuvj420p"}, 3},
+		{testclip.Spec{Codec: "h265", Width: 98, Height: 66}, 3},
+		{testclip.Spec{Codec: "h264", Width: 96, Height: 64, PixFmt: "yuv422p"}, 0},
+	} {
+		c.Frames = 6
+		clip := testclip.Make(t, c.Spec)
+		for _, quality := range []int{0, 1, 50, 80, 95, 100, 255} {
+			requests := AppendOpen(nil, 2, engine.Format(c.Codec), 768)
+			for i, au := range clip.Units {
+				requests = AppendDecode(requests, 2, au, int64(i), math.MinInt64)
+			}
+			for _, w := range widths {
+				requests = AppendStill(requests, 2, int64(len(clip.Units)-2), w, quality)
+			}
+			requests = AppendStill(requests, 2, 0, 0, quality) // long gone
+			var want bytes.Buffer
+			require.NoError(t, Serve(bytes.NewReader(requests), &want, e, nil))
+			got, _, stills, err := byFilesAnd(t, nil, requests, e, nil)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(want.Bytes(), got), "%+v in quality %d", c.Spec, quality)
+			require.Equal(t, c.stills, stills, "%+v in quality %d", c.Spec, quality)
+		}
+	}
+}
+
 // Pictures that are placed in shared memory are those that would come through the pipe, which takes
 // what has no room there.
 func TestPicturesInSharedMemory(t *testing.T) {
@@ -192,7 +229,7 @@ func TestPicturesInSharedMemory(t *testing.T) {
 			shared, err := unix.Mmap(-1, 0, c.bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, unix.Munmap(shared)) }()
-			got, served, err := byFilesAnd(t, shared[:c.bytes], c.requests, e, nil)
+			got, served, _, err := byFilesAnd(t, shared[:c.bytes], c.requests, e, nil)
 			require.NoError(t, err)
 			placed, size := 0, 0
 			for at, rest := 0, want.Bytes(); at < len(got); at += size {
