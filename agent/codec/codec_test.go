@@ -21,6 +21,7 @@ import (
 
 	"vmsbridge/agent/codec/testclip"
 	"vmsbridge/agent/codec/worker"
+	"vmsbridge/scripts/harness"
 )
 
 // Access units that make a decoder process fail; TestMain sees to it.
@@ -249,7 +250,8 @@ func TestHostileInput(t *testing.T) {
 	sof := bytes.Index(giant, []byte{0xff, 0xc0})
 	copy(giant[sof+5:], []byte{0xff, 0xff, 0xff, 0xff})
 	for _, isolation := range []string{OwnProcess, InProcess} {
-		p := newPool(t, Options{Isolation: isolation})
+		// with the race detector four million units take seconds
+		p := newPool(t, Options{Isolation: isolation, CallTimeout: harness.Patience})
 		for _, f := range []Format{H264, H265, MJPEG} {
 			clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 160, Height: 96, Frames: 3})
 			d := p.Open("gate", f, 57_600)
