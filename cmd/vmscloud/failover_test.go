@@ -336,9 +336,7 @@ func (f *fleet) follow(ctx context.Context, sub, at string) string {
 		return at
 	}
 	f.mu.Lock()
-	if f.early == nil {
-		f.early = maps.Clone(f.acked)
-	}
+	early := maps.Clone(f.acked)
 	f.mu.Unlock()
 	for s := bufio.NewScanner(res.Body); s.Scan(); {
 		field, value, _ := strings.Cut(s.Text(), ": ")
@@ -356,6 +354,9 @@ func (f *fleet) follow(ctx context.Context, sub, at string) string {
 				f.trouble = append(f.trouble, fmt.Sprintf("the subscriber has %s behind place %d", value, f.place))
 			}
 			f.place = place
+			if f.early == nil { // it has an id to go on behind
+				f.early = early
+			}
 			f.mu.Unlock()
 		case "data":
 			var ev vms.Event

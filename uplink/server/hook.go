@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -33,9 +34,9 @@ type Webhooks interface {
 type Webhook struct {
 	ID, Target string
 	Secret     string // signs what is sent: never shown or logged
-	// Choose is an event as it is to be sent, ok false if it is not wanted or may not be seen. It
-	// may block on the stores.
-	Choose func(vms.Event) (ev vms.Event, ok bool)
+	// Choose is an event as it is to be sent, ok false if it is not wanted or may not be seen. The
+	// error says that the stores cannot tell now. It may block on them.
+	Choose func(vms.Event) (ev vms.Event, ok bool, err error)
 }
 
 // hook is what a subscription with a webhook has beside others.
@@ -118,7 +119,7 @@ func (s *Server) Webhooks() (list []Webhook) {
 
 func (s *Server) webhook(id string, h hook) Webhook {
 	seen := &sight{}
-	return Webhook{ID: id, Target: h.Target, Secret: h.Secret, Choose: func(ev vms.Event) (vms.Event, bool) {
+	return Webhook{ID: id, Target: h.Target, Secret: h.Secret, Choose: func(ev vms.Event) (vms.Event, bool, error) {
 		s.subs.mu.Lock()
 		sub, ok := s.subs.all[id]
 		var now subscription
@@ -127,16 +128,16 @@ func (s *Server) webhook(id string, h hook) Webhook {
 		}
 		s.subs.mu.Unlock()
 		if !ok {
-			return ev, false
+			return ev, false, nil
 		}
-		p, ok := s.shows(seen, now, &ev)
-		return called(p, ev).WithOverlayImage().WithImagesAt(h.Base), ok
+		p, ok, err := s.shows(seen, now, &ev)
+		return called(p, ev).WithOverlayImage().WithImagesAt(h.Base), ok, err
 	}}
 }
 
 // shows reports whether an event is one that a webhook wants and its maker, whom it returns, may
 // see by now; at is what was found out of that.
-func (s *Server) shows(at *sight, sub subscription, ev *vms.Event) (identity.Principal, bool) {
+func (s *Server) shows(at *sight, sub subscription, ev *vms.Event) (identity.Principal, bool, error) {
 	now := time.Now()
 	at.mu.Lock()
 	old := at.since.IsZero() || now.Sub(at.since) >= hookSight
@@ -152,7 +153,17 @@ func (s *Server) shows(at *sight, sub subscription, ev *vms.Event) (identity.Pri
 	}
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	its := at.err == nil && at.events && at.p.May(identity.ScopeRead) &&
-		(ev.ActorAccountID == at.p.AccountID || at.shared[ev.ActorAccountID])
-	return at.p, its && sub.wants(at.p, ev) && s.seesLocked(context.Background(), at, at.p, ev)
+	if at.err != nil {
+		err := at.err
+		if at.since = (time.Time{}); errors.Is(err, identity.ErrUnknown) {
+			err = nil // its maker may not act any more
+		}
+		return at.p, false, err
+	}
+	if !at.p.May(identity.ScopeRead) || ev.ActorAccountID != at.p.AccountID && !at.shared[ev.ActorAccountID] ||
+		!sub.wants(at.p, ev) {
+		return at.p, false, nil
+	}
+	sees, err := s.seesLocked(context.Background(), at, at.p, ev)
+	return at.p, sees, err
 }

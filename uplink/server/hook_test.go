@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -68,14 +69,15 @@ func TestWhatAWebhookIsSent(t *testing.T) {
 		return ev
 	}
 	sent := func(w Webhook, ev vms.Event) bool {
-		_, ok := w.Choose(ev)
-		return ok
+		_, ok, err := w.Choose(ev)
+		return ok && err == nil
 	}
 	mine := event("cam-1", "acc-1", vms.TypeMotion)
 	all, path := make(tokenUser)
 	limited, _ := make(tokenRestricted) // to cam-1
-	got, ok := all.Choose(mine)
+	got, ok, err := all.Choose(mine)
 	require.True(t, ok)
+	require.NoError(t, err)
 	raw, err := json.Marshal(got)
 	require.NoError(t, err)
 	require.Contains(t, string(raw), served.URL+vms.PathImage, "images are where the subscription was made")
@@ -99,6 +101,12 @@ func TestWhatAWebhookIsSent(t *testing.T) {
 	later(false, func() { hooks.Scopes = []string{identity.ScopeReport} })
 	later(true, func() { hooks.Scopes = nil })
 	later(false, func() { hooks.err = identity.ErrUnknown })
+	later(true, func() { hooks.err = nil })
+	hooks.err = errors.New("the database is away")
+	require.Eventually(t, func() bool {
+		_, ok, err := all.Choose(mine)
+		return !ok && err != nil
+	}, 20*time.Second, 20*time.Millisecond, "it is not known")
 	later(true, func() { hooks.err = nil })
 	code, _ = ask(t, "DELETE", served.URL+path, tokenUser, nil)
 	require.Equal(t, 204, code)

@@ -84,31 +84,45 @@ func (at *sight) find(p identity.Principal, err error, now time.Time) {
 	}
 }
 
-// seen are those of the events that a principal was found to see. It uses the slice again.
-func (s *Server) seen(ctx context.Context, at *sight, p identity.Principal, events []*feed.Told) []*feed.Told {
+// seen are those of the events that a principal was found to see. It uses the slice again. The
+// error is the store's.
+func (s *Server) seen(ctx context.Context, at *sight, p identity.Principal, events []*feed.Told) ([]*feed.Told,
+	error) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	kept := events[:0]
 	for _, t := range events {
-		if at.events && s.seesLocked(ctx, at, p, &t.Event) {
+		sees, err := s.seesLocked(ctx, at, p, &t.Event)
+		if err != nil {
+			return nil, err
+		}
+		if sees {
 			kept = append(kept, t)
 		}
 	}
-	return kept
+	return kept, nil
 }
 
-// seesLocked reports whether what a principal was found to see holds an event.
-func (s *Server) seesLocked(ctx context.Context, at *sight, p identity.Principal, ev *vms.Event) bool {
+// seesLocked reports whether what a principal was found to see holds an event. The error is the
+// store's: it is not known.
+func (s *Server) seesLocked(ctx context.Context, at *sight, p identity.Principal, ev *vms.Event) (bool, error) {
+	if !at.events {
+		return false, nil
+	}
 	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}
 	seen, ok := at.actors[a]
 	if !ok {
 		its := vms.Actor{Type: a.Type, ID: p.Called(a.Account, a)}
-		seen = p.Find(its).Account == a.Account && s.checkActor(ctx, &call{principal: p}, its) == nil
-		if ctx.Err() == nil {
-			at.actors[a] = seen
+		if p.Find(its).Account == a.Account {
+			err, refusal := s.checkActor(ctx, &call{principal: p}, its), (*vms.Error)(nil)
+			if err != nil && !errors.As(err, &refusal) {
+				return false, err
+			}
+			seen = err == nil
 		}
+		at.actors[a] = seen
 	}
-	return seen
+	return seen, nil
 }
 
 // concern are those of the events whose accounts may be of interest to a principal at all. It uses

@@ -84,7 +84,11 @@ func (s *Server) stream(c *call) error {
 	}
 	begun := false
 	var text []byte // used again for each write
-	err = say(fmt.Appendf(nil, ": follows\nretry: %d\n\n", streamAgain.Milliseconds()))
+	text = fmt.Appendf(text, ": follows\nretry: %d\n", streamAgain.Milliseconds())
+	if follower.From != "" { // who is cut off before the first message misses nothing either
+		text = fmt.Appendf(text, "id: %s\n", follower.From)
+	}
+	err = say(append(text, '\n'))
 	for err == nil {
 		beat, stop := context.WithTimeout(ctx, streamBeat)
 		told, trouble := follower.Next(beat)
@@ -124,18 +128,16 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // tell appends messages of those events that the caller wants and may see. The error says that the
-// stream is over.
+// stream is over: also where the store cannot say who may see what, so that the caller comes again
+// behind its last message.
 func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error) {
 	if len(events) == 0 {
 		_, err := s.subs.own(c, func(*subscription) {})
 		return text, err
 	}
 	p, at, err := s.principal(c)
-	if gone(c, p, err) {
+	if err != nil || gone(c, p, err) {
 		return text, err
-	}
-	if err != nil {
-		return text, nil // the store's trouble: what cannot be found out is not shown
 	}
 	if events = at.concern(p, events); len(events) == 0 {
 		return text, nil
@@ -151,7 +153,11 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 		}
 	}
 	base, twice := s.here(c.r).String(), c.r.URL.Query().Has(argSignature)
-	for _, t := range s.seen(c.r.Context(), at, p, wanted) {
+	seen, err := s.seen(c.r.Context(), at, p, wanted)
+	if err != nil {
+		return text, err
+	}
+	for _, t := range seen {
 		var message []byte
 		if ev := &t.Event; p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}) == ev.ActorID {
 			message, err = t.Message(base)

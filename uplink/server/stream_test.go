@@ -2,18 +2,22 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
@@ -107,6 +111,73 @@ func (l *listener) next() int {
 		}
 	}
 	return -1
+}
+
+// Nor does one lose anything whose stream breaks before its first message.
+func TestAStreamThatToldNothingIsOpenedAgain(t *testing.T) {
+	f, address := streamed(t)
+	l := listen(t, address, "")
+	for l.lines.Scan() && l.lines.Text() != "" { // what a stream begins with
+		if id, ok := strings.CutPrefix(l.lines.Text(), "id: "); ok {
+			l.last = id
+		}
+	}
+	require.NotEmpty(t, l.last)
+	require.NoError(t, l.res.Body.Close())
+	happen(t, f, 1, 0)
+	require.Equal(t, 1, listen(t, address, l.last).next())
+}
+
+// While the stores cannot say who may see an event, a stream tells nothing and loses nothing: it
+// ends, and goes on behind its last message.
+func TestAStreamWhileTheStoresAreAway(t *testing.T) {
+	for what, away := range map[string]func(*fickleStores, bool){
+		"users":   func(x *fickleStores, yes bool) { x.users.Store(yes) },
+		"cameras": func(x *fickleStores, yes bool) { x.cameras.Store(yes) }} {
+		t.Run(what, func(t *testing.T) {
+			x, f := &fickleStores{Fixed: bedTokens(t)}, feed.New()
+			s, err := New(Options{Events: bedEvents{}, Cameras: x, Auth: x, Feed: f, NotFound: journal.ErrNotFound})
+			require.NoError(t, err)
+			served := httptest.NewServer(s)
+			t.Cleanup(served.Close)
+			t.Cleanup(f.Close)
+			code, res := ask(t, "POST", served.URL+pathSubscriptions, tokenUser,
+				wish(deliverySSE, filter{Types: []eventKind{{vms.TypeMotion}}}))
+			require.Equal(t, 201, code)
+			var sub subscription
+			require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
+			l := listen(t, sub.Delivery.URL, "")
+			happen(t, f, 1, 0)
+			require.Equal(t, 1, l.next())
+			away(x, true)
+			time.Sleep(sightTime + sightTime/10) // what was found out before holds no more
+			happen(t, f, 2, 0)
+			require.Equal(t, -1, l.next())
+			away(x, false)
+			require.Equal(t, 2, listen(t, sub.Delivery.URL, l.last).next())
+		})
+	}
+}
+
+// fickleStores are users and cameras that may be out of reach.
+type fickleStores struct {
+	*identity.Fixed
+	bedCameras
+	users, cameras atomic.Bool
+}
+
+func (x *fickleStores) Authenticate(token string) (identity.Principal, error) {
+	if x.users.Load() {
+		return identity.Principal{}, errors.New("the database is away")
+	}
+	return x.Fixed.Authenticate(token)
+}
+
+func (x *fickleStores) HasActor(ctx context.Context, account string, a vms.Actor) (bool, error) {
+	if x.cameras.Load() {
+		return false, errors.New("the database is away")
+	}
+	return x.bedCameras.HasActor(ctx, account, a)
 }
 
 // Whose stream breaks loses nothing: with the id of its last message it goes on behind that, and an

@@ -68,7 +68,11 @@ func (h *Hook) post(ctx context.Context, q vms.Queued) delivery.Verdict {
 	ev := q.Event
 	if h.opts.Choose != nil {
 		var ok bool
-		if ev, ok = h.opts.Choose(ev); !ok {
+		var err error
+		if ev, ok, err = h.opts.Choose(ev); err != nil {
+			return delivery.Verdict{Kind: delivery.OfSink, Err: fmt.Errorf("find out what the hook may see: %w", err)}
+		}
+		if !ok {
 			return delivery.Verdict{Kind: delivery.Passed}
 		}
 	}

@@ -33,8 +33,9 @@ type Options struct {
 	// EndedOnly leaves out events that go on; they come when they have ended.
 	EndedOnly bool
 	// Choose is an event as the hook is to get it, ok false for none; it is asked beside Types,
-	// Cameras and EndedOnly, and again before each attempt. nil: each as it is.
-	Choose func(vms.Event) (ev vms.Event, ok bool)
+	// Cameras and EndedOnly, and again before each attempt. An error says that this is not known
+	// now. nil: each as it is.
+	Choose func(vms.Event) (ev vms.Event, ok bool, err error)
 	// Show is an event with its pictures for the hook, made anew for each attempt; it must not
 	// change the data of the event that it is given. nil: each as it is.
 	Show func(vms.Event) vms.Event
@@ -121,8 +122,8 @@ func (h *Hook) wants(q vms.Queued) bool {
 		return false
 	}
 	if o.Choose != nil {
-		_, ok := o.Choose(q.Event)
-		return ok
+		_, ok, err := o.Choose(q.Event)
+		return ok || err != nil // Send asks again
 	}
 	return true
 }

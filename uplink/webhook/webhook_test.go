@@ -3,6 +3,7 @@ package webhook
 import (
 	"crypto/sha256"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -41,6 +42,31 @@ func TestHooksGetWhatTheyWant(t *testing.T) {
 	require.Equal(t, []string{began + "…", began}, all.ids("gate"))
 	require.Equal(t, []string{bad}, tamper.ids(""))
 	require.Equal(t, []string{began}, gate.ids(""))
+}
+
+// What a hook may see is not known for a while: its events wait, and come in order.
+func TestChoosingFails(t *testing.T) {
+	t.Parallel()
+	r, s := receive(t, nil), newSite(t, "hook")
+	var away atomic.Bool
+	var asked atomic.Int64
+	away.Store(true)
+	s.run(0, r.URL, func(o *Options) {
+		o.Choose = func(ev vms.Event) (vms.Event, bool, error) {
+			if asked.Add(1); away.Load() {
+				return ev, false, errors.New("the database is away")
+			}
+			return ev, ev.Type == vms.TypeMotion, nil
+		}
+	})
+	first := s.put("gate", vms.TypeMotion, 0, time.Second)
+	s.put("gate", vms.TypeTamper, 1, time.Second)
+	second := s.put("gate", vms.TypeMotion, 2, time.Second)
+	eventually(t, func() bool { return asked.Load() > 2 })
+	require.Empty(t, r.ids(""))
+	away.Store(false)
+	eventually(t, func() bool { return len(r.ids("")) == 2 })
+	require.Equal(t, []string{first, second}, r.ids(""))
 }
 
 // A hook that is away in each way there is gets everything later, in order; another one waits for

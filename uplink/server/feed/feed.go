@@ -103,7 +103,7 @@ func (f *Feed) publishLocked(place uint64, ev vms.Event) {
 	if f.closed {
 		return
 	}
-	told := &Told{ID: f.name + "-" + strconv.FormatUint(place, 10), Event: ev, feed: f, place: place}
+	told := &Told{ID: f.id(place), Event: ev, feed: f, place: place}
 	if uint64(len(f.kept)) < f.room {
 		f.kept = append(f.kept, told)
 	} else {
@@ -113,6 +113,8 @@ func (f *Feed) publishLocked(place uint64, ev vms.Event) {
 	f.end++
 	f.wakeLocked()
 }
+
+func (f *Feed) id(place uint64) string { return f.name + "-" + strconv.FormatUint(place, 10) }
 
 func (f *Feed) wakeLocked() {
 	if f.news != nil {
@@ -220,6 +222,10 @@ func Unnamed(message []byte) []byte {
 
 // Follower reads a feed. It is for one goroutine.
 type Follower struct {
+	// From is the ID with which FollowAfter begins at the same place once more, if it began anew
+	// and not behind an ID; else "".
+	From string
+
 	feed   *Feed
 	at     uint64 // the number of the next event
 	behind bool   // events are lost to it, and it is still to be told so
@@ -229,7 +235,7 @@ type Follower struct {
 func (f *Feed) Follow() *Follower {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &Follower{feed: f, at: f.end}
+	return &Follower{From: f.id(f.lastLocked()), feed: f, at: f.end}
 }
 
 // FollowAfter gives the events behind the one of an ID. An ID that is none of this feed's, as of an
