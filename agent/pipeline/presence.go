@@ -74,10 +74,15 @@ func (p *presence) Set(s camera.State, at time.Time) {
 
 // takeUp goes on with the state that the bridge left when it stopped, if the camera is seen soon
 // enough; if it still is in that state it is told again. Otherwise that state ended when it was
-// last seen, and is what was before.
+// last seen, and is what was before. One that begins in the future, as the machine's clock was
+// ahead then, has no length and holds nothing up.
 func (p *presence) takeUp(r Resumed, connection string, at time.Time) (before string, beforeStart time.Time) {
 	was := span{connection: r.Connection, start: r.Start, before: r.Before, beforeStart: r.BeforeStart}
-	if at.Sub(r.Last) > resumeWithin {
+	switch {
+	case r.Start.Sub(at) > time.Second:
+		p.out.Put(p.author.Status(was, r.Start))
+		return was.connection, at
+	case at.Sub(r.Last) > resumeWithin:
 		p.out.Put(p.author.Status(was, r.Last))
 		return was.connection, was.start
 	}

@@ -63,6 +63,10 @@ func TestAStateGoesOnOverARestart(t *testing.T) {
 		"another":         {camera.Stale, 39_000, []spell{{"online", 100, 39_000}, {"deviceOffline", 39_000, -1}}},
 		"after too long":  {camera.Online, 200_000, []spell{{"online", 100, 9000}, {"online", 200_000, -1}}},
 		"after a trouble": {camera.Stale, 200_000, []spell{{"online", 100, 9000}, {"deviceOffline", 200_000, -1}}},
+		"was ahead":       {camera.Online, -200_000, []spell{{"online", 100, 100}, {"online", -200_000, -1}}},
+		"ahead, trouble":  {camera.Stale, -200_000, []spell{{"online", 100, 100}, {"deviceOffline", -200_000, -1}}},
+		"a moment ahead":  {camera.Online, -900, []spell{{"online", 100, -1}}},
+		"moment, trouble": {camera.Stale, -900, []spell{{"online", 100, 101}, {"deviceOffline", 101, -1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &diary{touched: map[string]time.Time{}}
