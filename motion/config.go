@@ -21,7 +21,8 @@ const maxRegions = 64
 // every camera.
 type Config struct {
 	// Sensitivity is from just above 0 (only large, high-contrast things) to 1 (everything above
-	// the noise); 0 means DefaultSensitivity.
+	// the noise); 0 means DefaultSensitivity. What is found at one sensitivity is found at each
+	// that is higher. Above the default each picture is looked at twice.
 	Sensitivity float64
 	// Regions are areas with spans of their own, besides those of the whole picture. At most 64.
 	Regions []Region
@@ -45,10 +46,9 @@ type Region struct {
 	Name string
 	// Area is the region's outline.
 	Area Polygon
-	// Sensitivity is how large a share of things must move inside the area, on the scale of
-	// Config.Sensitivity; 0 means that of the Config. It changes nothing outside of the area:
-	// neither the spans of the whole picture nor those of other regions. How strongly a single cell
-	// must differ stays a matter of the camera, so of Config.Sensitivity.
+	// Sensitivity is how much must move inside the area, and how strongly it must differ, on the
+	// scale of Config.Sensitivity; 0 means that of the Config. It changes nothing outside of the
+	// area: neither the spans of the whole picture nor those of other regions.
 	Sensitivity float64
 }
 

@@ -2,54 +2,23 @@ package motion
 
 import (
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"vmsbridge/motion/area"
+	"vmsbridge/motion/track"
 )
 
 // decide takes the tracks' state into the spans.
 func (d *Detector) decide(objects []area.Area, dt time.Duration) {
-	keenest := d.leastMoved()
 	for i := range d.spans {
 		s := &d.spans[i]
-		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves || d.at <= d.blursTill}
-		d.inside, d.things = d.inside[:0], d.things[:0]
-		// What is looked for is as small as the keenest of the spans wants it. For another one to
-		// begin as much must move as that wants itself, and half of it to go on, as if it stood
-		// alone.
-		enough := d.minCells(s.share)
-		numb, begun := enough > keenest, s.open || s.waiting
-		for j := range objects {
-			o := &objects[j]
-			if o.Track < 0 {
-				continue
-			}
-			all := o.Moved + o.Creep
-			if numb && all < max(2, enough/2) {
-				continue
-			}
-			moved := all
-			if i > 0 {
-				moved = d.movedIn(j, o, uint64(1)<<(i-1))
-				if moved < enough && 4*moved < all || moved == 0 {
-					continue
-				}
-			}
-			k := &d.tracks.Tracks[o.Track]
-			e.may = true
-			if !k.Live || numb && !begun && max(o.Moved, o.Creep) < enough {
-				continue
-			}
-			if e.track == nil || k.ID < e.track.ID {
-				e.track = k
-			}
-			if len(d.inside) < maxBoxes {
-				box := d.box(o)
-				d.inside = append(d.inside, box)
-				d.things = append(d.things, thing{k.ID, d.clear(o), box, d.seen})
-			}
+		e := evidence{at: d.at, dt: dt, wall: d.seen, boxes: d.inside[:0], things: d.things[:0]}
+		d.attest(&e, i, s)
+		if d.keener != nil && s.keen {
+			d.keener.attest(&e, i, s)
 		}
-		e.boxes, e.things = d.inside, d.things
+		d.inside, d.things = e.boxes, e.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
 	if d.tracks.Learning { // it is learned everywhere
@@ -59,7 +28,7 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 	for j := range objects {
 		o := &objects[j]
 		if o.Weak {
-			d.share += float64(o.Moved) / float64(d.grid.cells())
+			d.moving += float64(o.Moved) / float64(d.grid.cells())
 			if len(d.boxes) < maxBoxes {
 				d.boxes = append(d.boxes, d.box(o))
 			}
@@ -83,6 +52,61 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 			d.follow(j, o)
 		}
 	}
+}
+
+// attest takes what the newest picture says of span number i into its evidence.
+func (d *Detector) attest(e *evidence, i int, s *span) {
+	e.may = e.may || d.upheaves || d.at <= d.blursTill
+	known := len(e.boxes)
+	for j := range d.objects {
+		o := &d.objects[j]
+		if o.Track < 0 {
+			continue
+		}
+		k, all := &d.tracks.Tracks[o.Track], o.Moved+o.Creep
+		counts := d.counts(s, o, k)
+		if !counts && all < max(2, d.minCells(s.share)/2) {
+			continue
+		}
+		moved := all
+		if i > 0 {
+			moved = d.movedIn(j, o, uint64(1)<<(i-1))
+			if moved < d.minCells(s.share) && 4*moved < all || moved == 0 {
+				continue
+			}
+		}
+		e.may = true
+		if !k.Live || !counts {
+			continue
+		}
+		if e.track == nil || k.Start.Before(e.track.Start) {
+			e.track = k
+		}
+		box := d.box(o)
+		if len(e.boxes) < maxBoxes && !slices.ContainsFunc(e.boxes[:known], box.meets) {
+			e.boxes = append(e.boxes, box)
+			e.things = append(e.things, thing{k.ID, d.clear(o), box, d.seen})
+		}
+	}
+}
+
+// counts reports whether an object of a track is large and clear enough for a span: what is looked
+// for may be smaller and fainter than it wants. As much must move for it to begin as if it stood
+// alone, and half of that to go on. What is clear and large enough for the default is left to that,
+// at each sensitivity: looked at more keenly, a tree in the wind is one large thing.
+func (d *Detector) counts(s *span, o *area.Area, k *track.Track) bool {
+	least, contrast := float64(d.minCells(shareFor(DefaultSensitivity))), float64(contrastFor(DefaultSensitivity))
+	switch {
+	case d.spans != nil && d.share >= s.share:
+		return true
+	case d.spans == nil && k.Contrast() >= area.ClearContrast*contrast && k.Largest() >= 2*least:
+		return false
+	}
+	enough := d.minCells(s.share)
+	if s.open || s.waiting {
+		return k.Contrast() >= s.contrast && o.Moved+o.Creep >= max(2, enough/2)
+	}
+	return k.Contrast() >= s.contrast && max(o.Moved, o.Creep) >= enough
 }
 
 // clear is how many cells of an object are in sight, half of them if the border cuts it.

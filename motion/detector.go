@@ -18,8 +18,10 @@ const longPause = 5 * time.Second
 // starts no goroutine, and allocates nothing while nothing moves.
 type Detector struct {
 	config   Config
-	contrast int32
-	spans    []span // the whole picture, then the regions
+	contrast int32     // that a cell must show
+	share    float64   // of the picture, the least that is looked at
+	spans    []span    // the whole picture, then the regions
+	keener   *Detector // what is fainter and smaller, for spans that are keener than the default; it has no spans
 
 	grid      grid
 	mask      []byte   // 255 where to look, 0 where not
@@ -69,7 +71,7 @@ type Detector struct {
 	rows     [2]int        // ms that passed since the even and odd rows were learned
 	turn     int
 
-	share   float64
+	moving  float64 // share of the picture
 	boxes   []Box
 	changes []Change
 	inside  []Box
@@ -86,16 +88,37 @@ func New(c Config) (*Detector, error) {
 		return nil, fmt.Errorf("check motion settings: %w", err)
 	}
 	c = c.withDefaults()
-	d := &Detector{config: c, contrast: contrastFor(c.Sensitivity)}
-	d.spans = append(d.spans, span{share: shareFor(c.Sensitivity)})
+	d := looksFor(c, DefaultSensitivity)
+	d.spans = append(d.spans, spanFor("", c.Sensitivity))
+	keenest := c.Sensitivity
 	for _, r := range c.Regions {
 		s := r.Sensitivity
 		if s == 0 {
 			s = c.Sensitivity
 		}
-		d.spans = append(d.spans, span{region: r.ID, share: shareFor(s)})
+		d.spans = append(d.spans, spanFor(r.ID, s))
+		keenest = max(keenest, s)
+	}
+	if keenest > DefaultSensitivity {
+		d.keener = looksFor(c, 1)
+		d.keener.tracks.NumberWith(&d.tracks)
 	}
 	return d, nil
+}
+
+// looksFor is a Detector without spans, which looks for what a sensitivity finds. There are two at
+// most, and a span counts of what they find what its own sensitivity wants: so a higher one finds
+// whatever a lower one does.
+func looksFor(c Config, sensitivity float64) *Detector {
+	return &Detector{config: c, contrast: contrastFor(sensitivity), share: shareFor(sensitivity)}
+}
+
+// sight is the detector that shows what the whole picture's sensitivity finds.
+func (d *Detector) sight() *Detector {
+	if d.keener != nil && d.spans[0].keen {
+		return d.keener
+	}
+	return d
 }
 
 // Gap ends everything: the stream was lost, or what comes next has nothing to do with what was. It
@@ -104,6 +127,9 @@ func New(c Config) (*Detector, error) {
 func (d *Detector) Gap() []Change {
 	d.changes = d.changes[:0]
 	d.gap()
+	if d.keener != nil {
+		d.keener.gap()
+	}
 	return d.changes
 }
 
@@ -122,6 +148,9 @@ func (d *Detector) gap() {
 func (d *Detector) Pause() []Change {
 	d.changes = d.changes[:0]
 	d.pause()
+	if d.keener != nil {
+		d.keener.pause()
+	}
 	return d.changes
 }
 

@@ -13,14 +13,8 @@ func (d *Detector) minCells(share float64) int {
 	return max(3, int(share*float64(d.grid.cells())+0.5))
 }
 
-// leastMoved is minCells for the keenest of the spans.
-func (d *Detector) leastMoved() int {
-	least := d.spans[0].share
-	for i := range d.spans {
-		least = min(least, d.spans[i].share)
-	}
-	return d.minCells(least)
-}
+// leastMoved is minCells for what is looked for.
+func (d *Detector) leastMoved() int { return d.minCells(d.share) }
 
 // find finds the connected areas and judges them.
 func (d *Detector) find(now, before []uint16, light plane.Exposure, minMoved int) []area.Area {

@@ -23,6 +23,11 @@ func (p Picture) valid() bool {
 // Box is a rectangle in fractions 0..1 of the picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
+// meets reports whether two boxes have a part in common.
+func (b Box) meets(c Box) bool {
+	return b.Left < c.Right && c.Left < b.Right && b.Top < c.Bottom && c.Top < b.Bottom
+}
+
 // Result is what one picture led to. Its slices are valid until the next call of a method of the
 // Detector.
 type Result struct {

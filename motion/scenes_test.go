@@ -293,12 +293,12 @@ func TestSmallAndSlow(t *testing.T) {
 	}
 }
 
-// TestSensitivityKeepsItsWord: what is found is found at every higher sensitivity, too, and the
-// highest finds what the lowest does not.
+// TestSensitivityKeepsItsWord: what is found is found at every higher sensitivity, too, and each of
+// some finds what the one below does not.
 func TestSensitivityKeepsItsWord(t *testing.T) {
 	found := map[float64]int{}
-	for _, size := range []float64{0.035, 0.07, 0.2} { // of the picture's height
-		for _, level := range []float64{112, 122, 150} { // on about 130
+	for _, size := range []float64{0.025, 0.07, 0.2} { // of the picture's height
+		for _, level := range []float64{112, 122, 134, 150} { // on about 130
 			before := false
 			for _, sensitivity := range []float64{0.1, 0.3, 0.5, 0.9} {
 				s := newScene(320, 180, 9, 1)
@@ -315,5 +315,7 @@ func TestSensitivityKeepsItsWord(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, found[0.9], found[0.1])
+	require.Greater(t, found[0.9], found[0.5])
+	require.Greater(t, found[0.5], found[0.3])
+	require.Greater(t, found[0.3], found[0.1])
 }

@@ -27,6 +27,7 @@ func (s *silhouette) resize(cells int) {
 // camera's picture. Pixels of dst beyond it stay as they are. A dst that is too short, and a
 // Detector that has not seen a picture yet, give zeroes.
 func (d *Detector) ActivityMask(dst []byte, width, height int) {
+	d = d.sight()
 	if width <= 0 || height <= 0 || len(dst)/width < height {
 		clear(dst)
 		return

@@ -12,8 +12,10 @@ const maxBoxes = 8
 
 // span is the state of one region, or of the whole picture.
 type span struct {
-	region string
-	share  float64 // of the picture that must move inside
+	region   string
+	share    float64 // of the picture that must move inside
+	contrast float64 // that must differ, as contrastFor says
+	keen     bool    // it wants what is smaller and fainter than the default
 
 	seenAt   time.Duration // last picture with anything that may move inside
 	first    time.Time
@@ -30,6 +32,12 @@ type span struct {
 	bestTime time.Time
 	best     []Box
 	things   []thing // that moved in this span, at most maxBoxes
+}
+
+// spanFor is the span of a region, "" for the whole picture.
+func spanFor(region string, sensitivity float64) span {
+	return span{region: region, share: shareFor(sensitivity), contrast: float64(contrastFor(sensitivity)),
+		keen: sensitivity > DefaultSensitivity}
 }
 
 // change is the Change of kind for the span. The boxes are the span's own: they stay as they are

@@ -23,7 +23,7 @@ const (
 // a larger step backwards, or a pause of some seconds, ends the open spans, and another picture
 // size acts as Gap; those ends come in Result.Changes.
 func (d *Detector) Step(p Picture) Result {
-	d.changes, d.boxes, d.share = d.changes[:0], d.boxes[:0], 0
+	d.changes, d.boxes, d.moving = d.changes[:0], d.boxes[:0], 0
 	if !p.valid() {
 		return d.result(false)
 	}
@@ -76,6 +76,9 @@ func (d *Detector) Step(p Picture) Result {
 		clear(d.flags)
 		d.looked = false
 	}
+	if d.keener != nil {
+		d.keener.Step(p)
+	}
 	global := d.look(newest.cells, step)
 	d.history.commit()
 	d.smoothen()
@@ -94,20 +97,19 @@ func (d *Detector) learning() bool { return d.at < d.learned || d.pictures <= le
 
 // result is what Step returns.
 func (d *Detector) result(global bool) Result {
-	r := Result{Changes: d.changes, Activity: Activity{Share: d.share, Learning: d.learning(), Global: global}}
+	s := d.sight()
+	r := Result{Changes: d.changes, Activity: Activity{Share: s.moving, Learning: d.learning(), Global: global}}
 	if len(d.changes) == 0 {
 		r.Changes = nil
 	}
-	if len(d.boxes) > 0 {
-		r.Activity.Boxes = d.boxes
+	if len(s.boxes) > 0 {
+		r.Activity.Boxes = s.boxes
 	}
 	for i := range d.spans {
 		r.Moving = r.Moving || d.spans[i].open
 		r.Candidate = r.Candidate || d.spans[i].waiting
 	}
-	for i := range d.tracks.Tracks {
-		r.Candidate = r.Candidate || !d.tracks.Tracks[i].Confirmed
-	}
+	r.Candidate = r.Candidate || d.tracks.Candidate() || d.keener != nil && d.keener.tracks.Candidate()
 	return r
 }
 

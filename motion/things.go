@@ -32,6 +32,8 @@ type things struct {
 // or changes as a whole. It is for those who follow things one by one, and costs only where it is
 // called.
 func (d *Detector) Things(dst []Thing) []Thing {
+	whole := &d.spans[0]
+	d = d.sight()
 	if d.pictures == 0 || d.learning() || d.upset {
 		return dst
 	}
@@ -42,7 +44,7 @@ func (d *Detector) Things(dst []Thing) []Thing {
 	for i := range d.apart.mask {
 		d.apart.mask[i] = d.solid[i] & (d.flags[i] & cellFore / cellFore)
 	}
-	least, first := max(3, d.leastMoved()/2), len(dst)
+	least, first := max(3, d.minCells(whole.share)/2), len(dst)
 	w, h, side := float64(d.grid.pictureWidth), float64(d.grid.pictureHeight), float64(d.grid.side)
 	for _, b := range d.apart.finder.Find(d.apart.mask, d.grid.width) {
 		if b.Cells < least {
@@ -57,8 +59,9 @@ func (d *Detector) Things(dst []Thing) []Thing {
 			if o.Light && o.Gone == 0 {
 				continue
 			}
-			if o.Track >= 0 && d.tracks.Tracks[o.Track].Live {
-				t.Track = d.tracks.Tracks[o.Track].ID
+			if k := o.Track; k >= 0 && d.tracks.Tracks[k].Live &&
+				(d.spans == nil || d.counts(whole, o, &d.tracks.Tracks[k])) {
+				t.Track = d.tracks.Tracks[k].ID
 			}
 		}
 		dst = append(dst, t)

@@ -53,8 +53,11 @@ func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 func (k *Track) begins(start time.Time, at time.Duration, t *Tracker) {
 	k.Confirmed, k.liveAt, k.Start, k.Dated = true, at, start, false
 	if k.ID == 0 {
-		t.lastID++
-		k.ID = t.lastID
+		if t.lastID == nil {
+			t.lastID = new(int)
+		}
+		*t.lastID++
+		k.ID = *t.lastID
 	}
 	t.entered(k, at)
 }

@@ -83,7 +83,7 @@ type Tracker struct {
 	Young     bool // it is not yet known what always moves
 	Early     bool // the same, or it is not yet known well
 
-	lastID  int
+	lastID  *int
 	small   int // cells of what moves, below which a track must travel to be confirmed
 	width   int // of the picture, in cells
 	height  int
@@ -100,6 +100,22 @@ func (t *Tracker) Resize(width, height int) {
 		t.present = make([]presence, 0, 2*most)
 		t.Tracks = make([]Track, 0, most)
 	}
+}
+
+// NumberWith lets the tracks of both have numbers of one row.
+func (t *Tracker) NumberWith(o *Tracker) {
+	o.lastID = new(int)
+	t.lastID = o.lastID
+}
+
+// Candidate reports whether anything may turn out to be motion.
+func (t *Tracker) Candidate() bool {
+	for i := range t.Tracks {
+		if !t.Tracks[i].Confirmed {
+			return true
+		}
+	}
+	return false
 }
 
 // Small is the number of cells below which what moves must go somewhere to count.

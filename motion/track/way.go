@@ -75,6 +75,9 @@ func (k *Track) Passes(at, dwells time.Duration) bool {
 	return k.Live && k.left && at-k.anchorAt < dwells
 }
 
+// Contrast is how much what moved of the track differed lately, at most.
+func (k *Track) Contrast() float64 { return k.contrast }
+
 // Largest is the size, in cells, of the largest part that was seen of the track lately.
 func (k *Track) Largest() float64 { return k.cells }
 
