@@ -22,6 +22,7 @@ import (
 var (
 	rulesOff = flag.Bool("rules", false, "TestRules: switch off each rule of the detector, one at a time")
 	onlyRule = flag.String("rule", ".", "TestRules: only those whose names match")
+	onlyPart = flag.String("parts", ".", "TestRules, TestParts: only the parts whose names match")
 )
 
 // rule is a decision of the detector that is looked at without: in a file of motion, what is there
@@ -35,10 +36,10 @@ func TestRules(t *testing.T) {
 		t.Skip("ask for it with -rules: each rule takes some seconds")
 	}
 	realDir(t)
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
-	require.NoError(t, err)
-	fmt.Println("| off | " + strings.Join(partNames, " | ") + " |")
-	fmt.Println("|---|" + strings.Repeat("---|", len(partNames)))
+	root := rootDir(t)
+	names := slices.DeleteFunc(slices.Clone(partNames), func(n string) bool { return !wantsPart(n) })
+	fmt.Println("| off | " + strings.Join(names, " | ") + " |")
+	fmt.Println("|---|" + strings.Repeat("---|", len(names)))
 	only := regexp.MustCompile(*onlyRule)
 	for _, r := range append([]rule{{name: "nothing"}}, rules...) {
 		if !only.MatchString(r.name) {
@@ -59,7 +60,7 @@ func TestRules(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "overlay.json")
 		require.NoError(t, os.WriteFile(file, list, 0o644))
 		said, err := exec.Command("go", "test", "-vet=off", "-overlay", file, "-run", "^TestParts$", "-count=1", "-v",
-			".").CombinedOutput()
+			".", "-parts", *onlyPart).CombinedOutput()
 		require.NoError(t, err, "%s: %s", r.name, said)
 		for l := range strings.Lines(string(said)) {
 			if row, ok := strings.CutPrefix(l, "parts: "); ok {
@@ -69,19 +70,44 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// partNames are what TestParts prints: found of motions, false starts, splits, and start p95 in s.
+// partNames are the parts. Of each TestParts prints found of motions, false starts, splits, and the
+// p95 of starts and of ends.
 var partNames = []string{"real, making", "begun in the midst", "composite, making", "drawn"}
+
+// TestRulesAreThere: each rule can still be switched off.
+func TestRulesAreThere(t *testing.T) {
+	for _, r := range rules {
+		text, err := os.ReadFile(filepath.Join(rootDir(t), "motion", r.file))
+		require.NoError(t, err)
+		require.Contains(t, string(text), r.is, "%s: the rule is not there", r.name)
+	}
+}
+
+func rootDir(t *testing.T) string {
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	require.NoError(t, err)
+	return root
+}
+
+func wantsPart(name string) bool { return regexp.MustCompile(*onlyPart).MatchString(name) }
 
 // TestParts prints one line: what the detector finds in the parts that it may be made by.
 func TestParts(t *testing.T) {
 	dir := realDir(t)
-	all, _ := realTally(t, dir, false, "", motion.Config{})
-	starts := startTally(t, dir, false, motion.Config{})
-	made, scenes := compositeTally(t, dir, false, motion.Config{}), drawnTally(t, dir, motion.Config{})
+	var c motion.Config
 	line := ""
-	for _, a := range []*tally{&all, &starts, &made, &scenes} {
-		line += fmt.Sprintf("%d/%d, %d false, %d splits, %.1f s | ", a.found, a.motions, a.alarms, a.splits,
-			percentileOf(a.onset, 0.95))
+	for i, find := range []func() tally{
+		func() tally { all, _ := realTally(t, dir, false, "", c); return all },
+		func() tally { return startTally(t, dir, false, c) },
+		func() tally { return compositeTally(t, dir, false, c) },
+		func() tally { return drawnTally(t, dir, c) },
+	} {
+		if !wantsPart(partNames[i]) {
+			continue
+		}
+		a := find()
+		line += fmt.Sprintf("%d/%d, %d false, %d splits, %.1f and %.1f s | ", a.found, a.motions, a.alarms, a.splits,
+			percentileOf(a.onset, 0.95), percentileOf(a.end, 0.95))
 	}
 	fmt.Println("parts: " + line)
 }
@@ -167,7 +193,7 @@ var rules = []rule{
 		"return o.Steep()*o.Steep() < 9*o.Fore || o.Telling() && o.Substance() < LightSubstance", "return false"},
 	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
 	{"core", "find.go", "d.core(i, o, now) {", "false {"},
-	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
+	{"solid", "track/confirm.go", "case !k.solid():", "case false:"},
 	{"young", "track/confirm.go", "case t.Young && !k.leaves(t.small) && !wanders:", "case false:"},
 	{"young looks back", "track/trail.go", "if t.Early && t.change.scene {", "if false {"},
 	{"early sways", "track/way.go", "if t.Early && k.sways() {", "if false {"},
@@ -182,9 +208,12 @@ var rules = []rule{
 	{"wanders", "track/way.go", "return k.strong >= confirmWander &&", "return false &&"},
 	{"loom", "track/loom.go", "k.loom += dt", ""},
 	{"creep", "track/way.go", "if !creeps || fore == 0 {", "if true {"},
+	{"young creep", "track/confirm.go", "case k.creeping && t.Young && k.cells < float64(t.small):", "case false:"},
+	{"early presence", "track/presence.go", "if early {", "if false {"},
 	{"presence", "track/presence.go", "return p.seen >= presenceFor", "return false"},
-	{"entry", "track/confirm.go", "k.Start = t.entered(k, at)", ""},
-	{"trail", "track/confirm.go", "k.begins(k.trail.begin(at, startBack, k.contrast)", "k.begins(k.first"},
+	{"entry", "track/confirm.go", "t.entered(k, at)", ""},
+	{"trail", "track/confirm.go", "k.begins(k.trail.begin(at, t.back(at, startBack), k.contrast), at, t)",
+		"k.begins(k.first, at, t)"},
 	{"restless", "adapt.go", "d.habit.learn(d, d.passing(), dt)", ""},
 	{"structure", "step.go", "global = d.relight(now, before)", ""},
 	{"shadow", "track/step.go", "contrast >= shadowShare*k.contrast ||", "true ||"},
