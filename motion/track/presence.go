@@ -65,7 +65,7 @@ func (t *Tracker) attend(areas []area.Area, at, dt time.Duration, wall time.Time
 		switch {
 		case p != nil:
 			p.take(o, x, y, at, dt, wall)
-			if o.Goes = !t.Young && o.Fore < t.small && !t.Flurries() && p.goes(t.Early); o.Goes {
+			if o.Goes = o.Fore < t.small && !t.Flurries() && p.goes(t.Early); o.Goes {
 				o.Since = p.began
 			}
 		case len(t.present) < cap(t.present):

@@ -60,7 +60,7 @@ func TestPresence(t *testing.T) {
 				return 60 + 2*s, 42
 			}},
 		"is new": {cells: walker, edges: 60,
-			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, young: true},
+			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, young: true, want: true},
 		"is as large as somebody who stirs": {cells: 80, edges: 100,
 			way: func(s float64) (x, y float64) { return 40 + 6*s, 42 }},
 		"falls with others": {cells: walker, edges: 60, way: func(s float64) (x, y float64) { return 60 + 2*s, 42 },
