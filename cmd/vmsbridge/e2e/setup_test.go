@@ -93,6 +93,8 @@ func TestFirstStart(t *testing.T) {
 	b.types("#camera-password", password+"\n")
 	b.shows(`!document.querySelector("#keep").hidden && document.querySelector("#trial-picture").naturalWidth > 300`)
 	b.shows(`document.querySelector("#trial-facts").textContent.includes("H264 640×360") && document.activeElement.id === "camera-name-new"`)
+	// A name that nobody typed is not kept for another camera.
+	require.NotContains(t, ask[string](b, `document.querySelector("#camera-name-new").value`), "ACME")
 	b.looks("setup-tested")
 	b.types("#camera-name-new", "Front <gate>\n")
 	b.shows(`document.querySelector("#setup-done a")?.getAttribute("href") === "#/camera/front-gate" && document.querySelector("#known").textContent.includes("Front <gate>")`)

@@ -5,7 +5,7 @@ import { $, make, put, stencil } from "./dom.js";
 
 export function setup(app) {
   stencil("t-setup");
-  let trial = "", picture = "", left = false, changed, dirty = false; // changed: the camera that is changed, undefined for a new one
+  let trial = "", picture = "", proposed = "", left = false, changed, dirty = false; // changed: the camera that is changed, undefined for a new one; proposed: a name that nobody typed
 
   // tries does one thing at a time for a button, and says what was wrong with it.
   async function tries(button, act) {
@@ -129,7 +129,7 @@ export function setup(app) {
         put($("trial-facts"), [t.codec.toUpperCase() + " " + t.width + "×" + t.height, t.rate.toFixed(1) + " pictures a second", t.transport,
           t.by ? "found by " + (t.by === "ONVIF" ? t.by : "the usual path of " + t.by) : "", t.address, t.previewAddress && "a small stream for motion: " + t.previewAddress].filter(Boolean).join(" · "));
         $("trial-figure").hidden = false;
-        if (!$("camera-name-new").value) $("camera-name-new").value = t.name;
+        if (!changed && [proposed, ""].includes($("camera-name-new").value)) $("camera-name-new").value = proposed = t.name;
         $("keep").hidden = false;
         $("camera-name-new").focus();
       } catch (e) { if (!left) put($("trial-state"), ""); throw e; }
