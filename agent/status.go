@@ -75,6 +75,9 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 	}
 	s.Stuck = p.Stuck(time.Now())
 	s.Losing, s.Torn = p.Losing()
+	if s.Online {
+		s.Rate = p.Rate()
+	}
 	s.MainRefused = p.MainRefused()
 	if share, why, ok := p.Undecoded(); ok && s.Online {
 		s.Undecoded, s.DecodesAll = share, why.Text()

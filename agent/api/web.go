@@ -99,10 +99,11 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 		ids := []string{}
 		for _, c := range visible(p, a.opts.CameraStates()) {
 			ids = append(ids, c.ID)
-			c.Decoding = nil // its cost changes all the time
-			if old, ok := known[c.ID]; !ok || old != c {
+			steady := c
+			steady.Decoding, steady.Rate = nil, 0 // these change all the time, and are told with the rest
+			if old, ok := known[c.ID]; !ok || old != steady {
 				news = append(news, c)
-				known[c.ID] = c
+				known[c.ID] = steady
 			}
 		}
 		moved := order != nil && !slices.Equal(order, ids)

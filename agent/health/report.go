@@ -109,6 +109,7 @@ type Camera struct {
 	Width     int       `json:"width,omitempty"`
 	Height    int       `json:"height,omitempty"`
 	Transport string    `json:"transport,omitempty"`
+	Rate      float64   `json:"rate,omitempty"`     // pictures that came a second, lately
 	Tampered  string    `json:"tampered,omitempty"` // what was done to its view
 	// Disarmed says that motion makes no events, by the schedule or, where it is Switched, by hand;
 	// ArmingUntil is when that, or that it does, changes: zero where that is not known.

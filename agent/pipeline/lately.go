@@ -41,6 +41,20 @@ func (l *lately) sum(now time.Time) (came, dropped, times int) {
 	return came, dropped, times
 }
 
+// rate is how many came a second, by whole slots up to now without an empty one; the first of them
+// began before or within it and does not count. 0 before there are such.
+func (l *lately) rate(now time.Time) float64 {
+	came, slots, last := 0, 0, now.Unix()/int64(slotTime/time.Second)-1
+	for n := last; n > last-recentSlots+1; n-- {
+		before, s := l[(n-1)%recentSlots], l[n%recentSlots]
+		if s.number != n || s.came == 0 || before.number != n-1 || before.came == 0 {
+			break
+		}
+		came, slots = came+s.came, slots+1
+	}
+	return float64(came) / (slotTime.Seconds() * float64(max(slots, 1)))
+}
+
 // often is the share of what came that was dropped, if some is dropped again and again: a single
 // time does not count.
 func (l *lately) often(now time.Time) float64 {

@@ -185,6 +185,13 @@ func (q *queue) Losing(now time.Time) (dropped, torn float64) {
 	return q.lately.often(now), q.torn.often(now)
 }
 
+// Rate is how many access units came a second, within the last minute; 0 where that is not known.
+func (q *queue) Rate(now time.Time) float64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lately.rate(now)
+}
+
 func (q *queue) dropUnitsLocked() {
 	kept := q.items[:0]
 	for _, it := range q.items {

@@ -112,6 +112,32 @@ func TestQueueTellsPersistentDrops(t *testing.T) {
 	})
 }
 
+// How many pictures come a second is told once that is known, and no more when none come.
+func TestQueueTellsTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(func(int) {})
+		stream := func(span, step time.Duration) {
+			for end := time.Now().Add(span); time.Now().Before(end); time.Sleep(step) {
+				q.PutUnit(camera.AccessUnit{RandomAccess: true})
+				_, ok := q.TryGet()
+				require.True(t, ok)
+			}
+		}
+		require.Zero(t, q.Rate(time.Now()))
+		time.Sleep(4 * time.Second)
+		stream(3*time.Second, 100*time.Millisecond)
+		require.Zero(t, q.Rate(time.Now()), "not known yet")
+		stream(20*time.Second, 100*time.Millisecond)
+		require.InDelta(t, 10, q.Rate(time.Now()), 0.1)
+		stream(100*time.Second, 40*time.Millisecond)
+		require.InDelta(t, 25, q.Rate(time.Now()), 0.1)
+		time.Sleep(20 * time.Second)
+		require.Zero(t, q.Rate(time.Now()), "it is over")
+		stream(30*time.Second, 500*time.Millisecond)
+		require.InDelta(t, 2, q.Rate(time.Now()), 0.1)
+	})
+}
+
 // Pictures that miss packets are told with their share where that goes on; a loss now and then is
 // not, nor one that is long past.
 func TestQueueTellsPersistentLoss(t *testing.T) {

@@ -116,6 +116,15 @@ func (p *Pipeline) Losing() (dropped, torn float64) {
 	return p.queue.Losing(time.Now())
 }
 
+// Rate is how many pictures of the camera came a second, within the last minute; 0 where that is
+// not known. Safe for concurrent use.
+func (p *Pipeline) Rate() float64 {
+	if p.queue == nil {
+		return 0
+	}
+	return p.queue.Rate(time.Now())
+}
+
 // Undecoded is the share of the camera's access units that stayed undecoded in the last minute, and
 // why all are decoded now, "" if they are not; ok is false before the first keyframe. Safe for
 // concurrent use.

@@ -208,6 +208,9 @@ func TestThePage(t *testing.T) {
 	b.do(chromedp.Navigate(s.local + "/#/"))
 	b.shows(`document.querySelectorAll("#cameras li").length === 2 && document.querySelector("#cameras img")?.naturalWidth > 300`)
 
+	// Rate and processor share come by themselves, with the next still.
+	b.shows(`/ · [0-9.]+ fps · [0-9.]+ % processor/.test(document.querySelector('[data-id="gate"] .more').textContent)`)
+
 	// What stays is not made anew: whoever stands on a camera with the keyboard still does when its
 	// next still comes.
 	ask[bool](b, `(window.tile = document.querySelector('[data-id="gate"] a'), tile.focus(), window.src = tile.querySelector("img").src, true)`)

@@ -24,7 +24,7 @@ export function health(app) {
       ["Events kept", String(r.journal.events) + ", " + bytes(r.journal.bytes)], ["Waiting for the service", r.outbox.waiting + (r.outbox.parked ? ", " + r.outbox.parked + " refused" : "")],
       r.disk.totalBytes && ["Disk", bytes(r.disk.freeBytes) + " free of " + bytes(r.disk.totalBytes)],
       m.cardUsedPercent && ["Life of the card", "up to " + m.cardUsedPercent + " % used"],
-      m.processors && ["Processors", m.processors + ", " + m.load.toFixed(1) + " wanted"],
+      m.processors && ["Processors", m.processors + ", load " + m.load.toFixed(1)],
       m.memoryBytes && ["Memory", m.memoryFreeBytes ? bytes(m.memoryFreeBytes) + " free of " + bytes(m.memoryBytes) : bytes(m.memoryBytes)],
       m.temperatureCelsius && ["Temperature", m.temperatureCelsius.toFixed(0) + " °C"],
       r.clock && ["Clock", ticks.true ? "right: " + (vouches[ticks.source] || ticks.source) : "not yet right: " + ticks.waitsFor],
@@ -35,7 +35,7 @@ export function health(app) {
       put(tr.children[0], c.name || c.id);
       put(tr.children[1], stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : c.state === "off" ? "dim" : "bad");
       put(tr.children[2], c.since ? clock(c.since) : "");
-      put(tr.children[3], c.codec ? c.codec.toUpperCase() + " " + c.width + "×" + c.height + " " + (c.transport || "") : "");
+      put(tr.children[3], c.codec ? c.codec.toUpperCase() + " " + c.width + "×" + c.height + " " + (c.transport || "") + (c.rate ? " " + c.rate.toFixed(c.rate < 10 ? 1 : 0) + " fps" : "") : "");
       put(tr.children[4], c.decoding ? (100 * c.decoding.processor).toFixed(1) + " %" : "");
       put(tr.children[5], c.lastPreview ? clock(c.lastPreview) : "none");
     });
