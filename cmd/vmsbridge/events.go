@@ -21,8 +21,8 @@ import (
 
 type eventsCommand struct {
 	Camera []string `help:"Only this camera; may be repeated. Default: all." placeholder:"ID"`
-	Since  string   `default:"1h" help:"From this time on: 1h for an hour ago, 2d, yesterday, 15:04 for today, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
-	Until  string   `help:"Up to this time." placeholder:"TIME"`
+	Since  string   `default:"1h" help:"From this time on: 1h for an hour ago, 2d, yesterday, 15:04 for the last such time, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
+	Until  string   `help:"Up to this time; 15:04 is the first such time after --since." placeholder:"TIME"`
 	Type   []string `help:"Only this type; may be repeated: motion, region, line, inside, loiter, tamper, status, or the full name." placeholder:"TYPE"`
 	JSON   bool     `name:"json" help:"One JSON object a line, with its data, instead of a table."`
 	Follow bool     `short:"f" help:"Go on and print each event as it begins and as it ends, until interrupted."`
@@ -89,7 +89,7 @@ func (c *eventsCommand) query(now time.Time) (vms.Query, error) {
 	}
 	q.StartGTE = vms.Ptr(since)
 	if c.Until != "" {
-		until, err := parseTime(c.Until, now)
+		until, err := parseUntil(c.Until, since, now)
 		if err != nil {
 			return q, fmt.Errorf("--until: %w", err)
 		}

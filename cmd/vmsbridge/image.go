@@ -15,7 +15,7 @@ import (
 
 type imageCommand struct {
 	Camera string `required:"" help:"The camera's id." placeholder:"ID"`
-	Before string `xor:"when" help:"The newest still before this time: 2025-03-11T20:23:12.766+00:00, the same without an offset for local time, 15:04:05 for today, or 10m for ten minutes ago. Default: now." placeholder:"TIME"`
+	Before string `xor:"when" help:"The newest still before this time: 2025-03-11T20:23:12.766+00:00, the same without an offset for local time, 15:04:05 for the last such time, or 10m for ten minutes ago. Default: now." placeholder:"TIME"`
 	At     string `xor:"when" help:"The still of exactly this time." placeholder:"TIME"`
 	After  string `xor:"when" help:"The oldest still after this time." placeholder:"TIME"`
 	Output string `short:"o" required:"" help:"Where to write the JPEG; - for standard output." placeholder:"FILE"`

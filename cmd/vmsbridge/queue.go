@@ -186,8 +186,9 @@ type queueResend struct {
 func (c *queueResend) Run(ctx context.Context, s streams) error {
 	var w outbound.When
 	var err error
-	if w.Since, err = parseTime(c.Since, time.Now()); err == nil && c.Until != "" {
-		w.Until, err = parseTime(c.Until, time.Now())
+	now := time.Now()
+	if w.Since, err = parseTime(c.Since, now); err == nil && c.Until != "" {
+		w.Until, err = parseUntil(c.Until, w.Since, now)
 	}
 	if err != nil {
 		return cli.Exit(exitUsage, err)
