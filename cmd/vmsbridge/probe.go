@@ -128,7 +128,7 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 					cfg.Decode.Libraries, nil
 			}
 		}
-		return usage("%w", cli.Unknown("camera", c.Camera, c.Config, known))
+		return camera.Config{}, nil, cli.Unknown("camera", c.Camera, c.Config, known)
 	}
 	u, err := url.Parse(c.URL)
 	switch {

@@ -60,7 +60,7 @@ func TestProbe(t *testing.T) {
 	require.True(t, strings.HasPrefix(r.out, "\xff\xd8"))
 	require.Contains(t, r.err, "MJPEG")
 	r = do(t, "probe", "--config", yaml, "--camera", "attic")
-	require.Equal(t, exitUsage, r.code)
+	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.err, `no camera "attic": there is gate`)
 }
 

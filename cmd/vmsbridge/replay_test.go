@@ -211,12 +211,15 @@ func TestReplayUnreadable(t *testing.T) {
 
 func TestReplayCommandLine(t *testing.T) {
 	config := write(t, "c.yaml", "cameras:\n  - {id: gate, url: \"rtsp://h/\"}\n  - {id: yard, url: \"rtsp://h/\"}\n")
+	// As events, image and probe have it.
+	r := do(t, "replay", "--config", config, "--camera", "gat", "x.mp4")
+	require.Equal(t, exitFailed, r.code, r.err)
+	require.Contains(t, r.err, "gate, yard")
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
 		"no file":          {nil, "file"},
-		"unknown camera":   {[]string{"--config", config, "--camera", "gat", "x.mp4"}, "gate, yard"},
 		"no camera":        {[]string{"--config", config, "x.mp4"}, "gate, yard"},
 		"no rate":          {[]string{"--fps=nan", "x.mp4"}, "--fps"},
 		"too rare":         {[]string{"--fps=1e-9", "x.mp4"}, "--fps"},
@@ -233,7 +236,7 @@ func TestReplayCommandLine(t *testing.T) {
 		require.Equal(t, 1, strings.Count(r.err, "\n"), "one line: %q", r.err)
 		require.Empty(t, r.out)
 	}
-	r := do(t, "replay", "--help")
+	r = do(t, "replay", "--help")
 	require.Zero(t, r.code)
 	for _, word := range []string{"start_frame", "present_still", "130", "--fps", "lab replay"} {
 		require.Contains(t, r.out, word)

@@ -178,7 +178,7 @@ func (c *Command) settings(p Program) (Settings, string, error) {
 			return settingsOf(cam.Motion), "camera " + cam.ID, nil
 		}
 	}
-	return Settings{}, "", &Exit{usage, cli.Unknown("camera", c.Camera, file, known)}
+	return Settings{}, "", cli.Unknown("camera", c.Camera, file, known)
 }
 
 func settingsOf(m configs.CameraMotion) Settings {
