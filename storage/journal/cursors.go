@@ -10,7 +10,8 @@ import (
 
 // Cursors opens the cursors of these names, in their order, and forgets all others, durably. A new
 // one stands behind everything that was put so far; one that is open already is the same again.
-// Without names, no sequence of changes is kept. Call it once after Open; what is put before that
+// Without names, no sequence of changes is kept. What only the others had still to read goes with
+// Prune, so that a long backlog delays no start. Call it once after Open; what is put before that
 // is kept for the cursors of last time.
 func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 	list, open := make([]*Cursor, len(names)), j.openCursors()
@@ -24,44 +25,36 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 		}
 		list[i] = &Cursor{of: j, name: name, key: schema.CursorKey(name), changed: make(chan struct{}, 1)}
 	}
-	left := true
-	for left {
-		err := j.file.Do(func(t *schema.Tx) error {
-			known, err := schema.Cursors(t.Tx)
-			if err != nil {
-				return err
-			}
-			end := schema.LastChange(t.Tx)
-			for _, v := range known {
-				end = max(end, v.Place)
-			}
-			for key := range known {
-				if !slices.Contains(names, strings.TrimPrefix(key, schema.CursorPrefix)) {
-					if err := t.Bucket(schema.Meta).Delete([]byte(key)); err != nil {
-						return err
-					}
-				}
-			}
-			for _, c := range list {
-				v, ok := known[string(c.key)]
-				if !ok {
-					v.Place = end
-					if err := t.SetCursor(c.key, v); err != nil {
-						return err
-					}
-				}
-				c.skipped.Store(v.Skipped)
-			}
-			if err := t.Consume(); err != nil {
-				return err
-			}
-			first, _ := t.Bucket(schema.Changes).Cursor().First()
-			left = first != nil && len(names) == 0
-			return nil
-		})
+	err := j.file.Do(func(t *schema.Tx) error {
+		known, err := schema.Cursors(t.Tx)
 		if err != nil {
-			return nil, fmt.Errorf("open the cursors: %w", err)
+			return err
 		}
+		end := schema.LastChange(t.Tx)
+		for _, v := range known {
+			end = max(end, v.Place)
+		}
+		for key := range known {
+			if !slices.Contains(names, strings.TrimPrefix(key, schema.CursorPrefix)) {
+				if err := t.Bucket(schema.Meta).Delete([]byte(key)); err != nil {
+					return err
+				}
+			}
+		}
+		for _, c := range list {
+			v, ok := known[string(c.key)]
+			if !ok {
+				v.Place = end
+				if err := t.SetCursor(c.key, v); err != nil {
+					return err
+				}
+			}
+			c.skipped.Store(v.Skipped)
+		}
+		return t.Consume()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the cursors: %w", err)
 	}
 	j.stateMu.Lock()
 	j.cursors = list

@@ -130,3 +130,41 @@ func TestDamageToACursorWhileItIsOpen(t *testing.T) {
 	require.NoError(t, j.Put(sample.Event("after", 0, time.Second), true))
 	require.Equal(t, []string{"after"}, read(t, list[0]))
 }
+
+// A backlog of a sink that is no more delays no start; what it leaves behind goes with Prune.
+func TestABacklogOfNobodyDelaysNoStart(t *testing.T) {
+	for name, names := range map[string][]string{"no cursor": nil, "another cursor": {"other"}} {
+		t.Run(name, func(t *testing.T) {
+			path := sample.Path(t)
+			j, err := journal.Open(path, journal.Options{})
+			require.NoError(t, err)
+			cursors(t, j, append(names, "home")...)
+			events := make([]vms.Event, 5000)
+			for i := range events {
+				events[i] = sample.Event(fmt.Sprint(i), -time.Hour, -time.Hour)
+			}
+			require.NoError(t, j.PutAll(events, false))
+			if len(names) > 0 {
+				pass(t, cursors(t, j, append(names, "home")...)[0], len(events))
+			}
+			require.NoError(t, j.Close())
+
+			j = journal.OpenChecked(t, path, journal.Options{})
+			before := transaction(t, j)
+			_, err = j.Cursors(names...)
+			require.NoError(t, err)
+			require.LessOrEqual(t, transaction(t, j)-before, 1)
+			n, err := j.Prune(journal.Retention{Before: sample.Epoch})
+			require.NoError(t, err)
+			require.Equal(t, len(events), n, "nobody waits for them any more")
+		})
+	}
+}
+
+// transaction is the number of the newest one.
+func transaction(t *testing.T, j *journal.Journal) int {
+	tx, err := j.Begin()
+	require.NoError(t, err)
+	defer tx.Rollback()
+	return tx.ID()
+}

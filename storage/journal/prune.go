@@ -38,8 +38,12 @@ type Retention struct {
 
 // Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox
 // or for a cursor, or are parked stay whatever their age, and do not count for Keep. It may be
-// called at any time beside everything else; the space is reused, and Compact gives it back.
+// called at any time beside everything else; the space is reused, and Compact gives it back. What
+// only cursors that are no more had still to read goes first.
 func (j *Journal) Prune(r Retention) (int, error) {
+	if err := j.consume(r.Stop); err != nil {
+		return 0, fmt.Errorf("prune changes: %w", err)
+	}
 	total := 0
 	if !r.Before.IsZero() {
 		n, err := j.prune(r.Before.UnixMilli(), math.MaxInt, nil, r.Stop)
@@ -66,6 +70,28 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// consume removes the changes that every cursor is past.
+func (j *Journal) consume(stop func() error) error {
+	for {
+		if stop != nil {
+			if err := stop(); err != nil {
+				return err
+			}
+		}
+		more := false
+		err := j.file.View(func(tx *bolt.Tx) (err error) {
+			more, err = schema.Consumable(tx)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+		if err := j.file.Do((*schema.Tx).Consume); err != nil {
+			return err
+		}
+	}
 }
 
 // over is by how many the accepted events are more than keep.

@@ -76,15 +76,28 @@ func (t *Tx) NoteChange(place uint64, v Change) error {
 // consumeBatch bounds how many entries one transaction takes away.
 const consumeBatch = 1000
 
-// Consume takes away entries that every cursor is past.
-func (t *Tx) Consume() error {
-	cursors, err := Cursors(t.Tx)
-	if err != nil {
-		return err
-	}
+// needless is the last place that every cursor is past.
+func needless(tx *bolt.Tx) (uint64, error) {
+	cursors, err := Cursors(tx)
 	least := uint64(1<<64 - 1)
 	for _, c := range cursors {
 		least = min(least, c.Place)
+	}
+	return least, err
+}
+
+// Consumable says whether there is an entry that every cursor is past.
+func Consumable(tx *bolt.Tx) (bool, error) {
+	least, err := needless(tx)
+	first, _ := guard.Bucket(tx, Changes).Cursor().First()
+	return len(first) == 8 && binary.BigEndian.Uint64(first) <= least, err
+}
+
+// Consume takes away entries that every cursor is past, a batch of them.
+func (t *Tx) Consume() error {
+	least, err := needless(t.Tx)
+	if err != nil {
+		return err
 	}
 	changes := t.Bucket(Changes)
 	var keys, values [][]byte
