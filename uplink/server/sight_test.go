@@ -85,6 +85,7 @@ func TestStreamsShareWhatIsFoundOut(t *testing.T) {
 	select {
 	case n := <-done:
 		require.Equal(t, -1, n, "nothing more is told")
+		require.Contains(t, streams[0].why, `"code":401`)
 	case <-time.After(30 * time.Second):
 		t.Fatal("a stream goes on with a token that has ended")
 	}

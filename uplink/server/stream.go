@@ -35,7 +35,8 @@ const headerLastID, queryLastID = "Last-Event-ID", "lastEventId"
 // that is reported again, as with its end, comes again under its id; the id of the message is
 // another one, and behind it goes on who sends it as Last-Event-ID. Who is too slow for what
 // happens is cut off, and goes on with what is still kept. What the caller may see is found out
-// anew each second.
+// anew each second. A stream whose token or subscription has ended ends with a message of the type
+// error that says so; an EventSource hands it to onerror, which learns no reason else.
 func (s *Server) stream(c *call) error {
 	if err := c.args.err(); err != nil {
 		return err
@@ -60,10 +61,10 @@ func (s *Server) stream(c *call) error {
 			"The subscription has too many streams; close some")
 	}
 	defer func() { _, _ = s.subs.own(c, func(sub *subscription) { sub.streams--; sub.used = time.Now() }) }()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
 	s.sights.forget(c.r)
-	go s.follow(ctx, cancel, c)
+	go s.follow(ctx, func() { cancel(tokenEnded()) }, c)
 	follower := s.subs.feed.FollowAfter(cmp.Or(c.r.Header.Get(headerLastID), c.r.URL.Query().Get(queryLastID)))
 	out := http.NewResponseController(c.w)
 	if err := out.SetReadDeadline(time.Time{}); err != nil { // the server's limit is for requests that come slowly
@@ -75,6 +76,14 @@ func (s *Server) stream(c *call) error {
 			return err
 		}
 		return out.Flush()
+	}
+	last := func(reason error) error {
+		if e := (*vms.Error)(nil); errors.As(reason, &e) {
+			if raw, err := encoded(e); err == nil {
+				_ = say(fmt.Appendf(nil, "event: error\ndata: %s\n", raw)) // encoded ends the line
+			}
+		}
+		return nil
 	}
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.Header().Set("X-Accel-Buffering", "no") // a proxy that would collect events first is asked not to
@@ -96,7 +105,7 @@ func (s *Server) stream(c *call) error {
 		text = text[:0]
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return last(context.Cause(ctx))
 		case errors.Is(trouble, context.DeadlineExceeded):
 			text = append(text, ": beat\n\n"...)
 		case errors.Is(trouble, feed.ErrBehind) && !begun:
@@ -106,7 +115,7 @@ func (s *Server) stream(c *call) error {
 		}
 		begun = true
 		if text, err = s.tell(c, text, told); err != nil {
-			return nil
+			return last(err)
 		}
 		if len(text) > 0 {
 			err = say(text)
@@ -116,6 +125,12 @@ func (s *Server) stream(c *call) error {
 		}
 	}
 	return nil // the answer has begun; its end is all that can be said
+}
+
+// tokenEnded is why a stream ends that was let in.
+func tokenEnded() error {
+	return vms.NewError(http.StatusUnauthorized, vms.ReasonUnauthenticated,
+		"The token of this stream is no longer good: get a new one, and open the stream with it")
 }
 
 func sleep(ctx context.Context, d time.Duration) {
@@ -136,7 +151,10 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 		return text, err
 	}
 	p, at, err := s.principal(c)
-	if err != nil || gone(c, p, err) {
+	if gone(c, p, err) {
+		return text, tokenEnded()
+	}
+	if err != nil {
 		return text, err
 	}
 	if events = at.concern(p, events); len(events) == 0 {

@@ -61,6 +61,7 @@ type listener struct {
 	last     string
 	kind     string // the type that the message names
 	comments []string
+	why      string // it ends
 }
 
 func listen(t *testing.T, address, last string) *listener {
@@ -105,6 +106,10 @@ func (l *listener) next() int {
 		case "":
 			l.comments = append(l.comments, text)
 		case "data":
+			if l.kind == "error" {
+				l.why = text
+				continue
+			}
 			var ev vms.Event
 			require.NoError(l.t, json.Unmarshal([]byte(text), &ev))
 			return int(ev.StartTimestamp.UnixMilli())

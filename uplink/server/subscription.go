@@ -222,9 +222,11 @@ func (l *subscriptions) isOwn(c *call, sub *subscription) bool {
 func (l *subscriptions) own(c *call, change func(*subscription)) (subscription, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sub, ok := l.all[c.r.PathValue("id")]
+	id := c.r.PathValue("id")
+	sub, ok := l.all[id]
 	if !ok || !l.isOwn(c, sub) {
-		return subscription{}, vms.NotFound("eventSubscriptions", "", c.r.PathValue("id"))
+		return subscription{}, vms.NotFound("eventSubscriptions",
+			"The resource was not found: there is no subscription "+id, id)
 	}
 	change(sub)
 	return *sub, nil

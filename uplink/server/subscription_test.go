@@ -190,10 +190,28 @@ func TestServerSentEvents(t *testing.T) {
 		require.Empty(t, next())
 	}
 	auth.revoked.Store(true)
-	require.False(t, lines.Scan(), "the stream ends with its token: %s", lines.Text())
+	saysWhy := func(code int, words string) {
+		t.Helper()
+		require.Equal(t, "event: error", next())
+		var e vms.Error
+		require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(next(), "data: ")), &e))
+		require.Equal(t, code, e.Code)
+		require.Contains(t, e.Message, words)
+		require.Empty(t, next())
+		require.False(t, lines.Scan(), lines.Text())
+	}
+	saysWhy(401, "no longer good")
 	auth.revoked.Store(false)
+	_, res = ask(t, "GET", sub.Delivery.URL, tokenRestricted, nil)
+	lines = bufio.NewScanner(res.Body)
+	require.NotEmpty(t, next())
 	code, _ = ask(t, "DELETE", path+"/"+sub.ID, tokenRestricted, nil)
 	require.Equal(t, 204, code)
+	f.Publish(event("cam-1", vms.TypeMotion, 8))
+	next() // the pause before it is opened again
+	next() // where it begins
+	require.Empty(t, next())
+	saysWhy(404, sub.ID)
 	code, _ = ask(t, "GET", sub.Delivery.URL, tokenRestricted, nil)
 	require.Equal(t, 404, code)
 	for n := range maxSubscriptions + 1 {
@@ -301,5 +319,10 @@ func TestFilters(t *testing.T) {
 	code, _ = ask(t, "DELETE", path+"/"+sub.ID, tokenRestricted, nil)
 	require.Equal(t, 204, code)
 	publish(vms.TypeMotion, 6)
+	for lines.Scan() && lines.Text() != "event: error" {
+		require.NotContains(t, lines.Text(), "data:")
+	}
+	require.True(t, lines.Scan(), "the stream says why it ends")
+	require.Contains(t, lines.Text(), `"code":404`)
 	require.Equal(t, "the end", next())
 }
