@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
+	"strconv"
 
 	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/registry"
@@ -20,7 +22,7 @@ func (c bridgeListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, HELD BY, CALLED", a.Bridges, bridgeRow)
+		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, STATE, CAMERAS, HELD BY, CALLED", a.Bridges, bridgeRow)
 	})
 }
 
@@ -32,7 +34,8 @@ func bridgeRow(b registry.Held) []string {
 	case called == "":
 		called = "(ended: the next one may have it)"
 	}
-	return []string{b.ID, printable(b.Name), b.Account, b.Holder, called}
+	return []string{b.ID, printable(b.Name), b.Account, cmp.Or(b.Status, "unknown"), strconv.Itoa(b.Cameras), b.Holder,
+		called}
 }
 
 // releaseCmd frees what it is about, a bridge or a camera, for the next one.

@@ -309,10 +309,16 @@ func TestABridgeThatIsAway(t *testing.T) {
 	cam, bridge := status()
 	require.Equal(t, vms.StatusBridgeOffline, cam)
 	require.Equal(t, vms.StatusDeviceOffline, bridge)
+	list, err := r.List()
+	require.NoError(t, err)
+	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusBridgeOffline, Cameras: 1}}, list)
 	away = false
 	cam, bridge = status()
 	require.Equal(t, vms.StatusOnline, cam)
 	require.Equal(t, vms.StatusOnline, bridge)
+	list, err = r.List()
+	require.NoError(t, err)
+	require.Equal(t, vms.StatusOnline, list[0].Status)
 }
 
 // A file from when ids were one space for all accounts is refused, since its events are kept under

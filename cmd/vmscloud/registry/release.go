@@ -9,11 +9,13 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Held is a bridge, and with which credential it is registered.
+// Held is a bridge, how it is, and with which credential it is registered.
 type Held struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Account string `json:"account"`
+	Status  string `json:"connectionStatus,omitempty"` // "" where nothing looks (Registry.Away)
+	Cameras int    `json:"cameras"`
 	Holder  string `json:"holder"`
 	Called  string `json:"called"` // the holder, by people; "" if it is gone
 }
@@ -24,7 +26,19 @@ func (r *Registry) List() ([]Held, error) {
 	var list []Held
 	for _, a := range r.accounts {
 		for _, b := range a.bridges {
-			list = append(list, Held{ID: b.ID, Name: b.Name, Account: b.Account, Holder: b.Holder})
+			held := Held{ID: b.ID, Name: b.Name, Account: b.Account, Holder: b.Holder}
+			for id := range a.of[b.ID] {
+				if a.actors[id].camera() {
+					held.Cameras++
+				}
+			}
+			if r.Away != nil {
+				held.Status = vms.StatusOnline
+				if r.Away(b.Account, vms.Actor{Type: vms.ActorBridge, ID: b.ID}) {
+					held.Status = vms.StatusBridgeOffline
+				}
+			}
+			list = append(list, held)
 		}
 	}
 	r.mu.RUnlock()
