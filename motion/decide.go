@@ -10,7 +10,7 @@ import (
 )
 
 // decide takes the tracks' state into the spans.
-func (d *Detector) decide(objects []area.Area, dt time.Duration) {
+func (d *Detector) decide(dt time.Duration) {
 	for i := range d.spans {
 		s := &d.spans[i]
 		e := evidence{at: d.at, dt: dt, wall: d.seen, boxes: d.inside[:0], things: d.things[:0]}
@@ -25,8 +25,8 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 		return
 	}
 	held, lights, marks := false, false, [area.Most]byte{}
-	for j := range objects {
-		o := &objects[j]
+	for j := range d.objects {
+		o := &d.objects[j]
 		if o.Weak {
 			d.moving += float64(o.Moved) / float64(d.grid.cells())
 			if len(d.boxes) < maxBoxes {
@@ -47,8 +47,8 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 	if held {
 		d.hold(&marks)
 	}
-	for j := 0; lights && j < len(objects); j++ {
-		if o := &objects[j]; o.Light && o.Gone == 0 {
+	for j := 0; lights && j < len(d.objects); j++ {
+		if o := &d.objects[j]; o.Light && o.Gone == 0 {
 			d.follow(j, o)
 		}
 	}

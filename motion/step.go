@@ -181,7 +181,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if upheaval {
 		d.tracks.Forget(d.objects)
 	}
-	d.decide(d.objects, dt)
+	d.decide(dt)
 	d.adapt(now, before, light, dt)
 	if global {
 		d.history.clear()

@@ -26,19 +26,7 @@ func (r *Registry) List() ([]Held, error) {
 	var list []Held
 	for _, a := range r.accounts {
 		for _, b := range a.bridges {
-			held := Held{ID: b.ID, Name: b.Name, Account: b.Account, Holder: b.Holder}
-			for id := range a.of[b.ID] {
-				if a.actors[id].camera() {
-					held.Cameras++
-				}
-			}
-			if r.Away != nil {
-				held.Status = vms.StatusOnline
-				if r.Away(b.Account, vms.Actor{Type: vms.ActorBridge, ID: b.ID}) {
-					held.Status = vms.StatusBridgeOffline
-				}
-			}
-			list = append(list, held)
+			list = append(list, Held{ID: b.ID, Name: b.Name, Account: b.Account, Holder: b.Holder})
 		}
 	}
 	r.mu.RUnlock()
@@ -46,6 +34,10 @@ func (r *Registry) List() ([]Held, error) {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Account, b.Account))
 	})
 	for i := range list {
+		record, cameras, _ := r.BridgeRecord(list[i].Account, list[i].ID)
+		if list[i].Cameras = len(cameras); r.Away != nil && record.Status != nil {
+			list[i].Status = record.Status.ConnectionStatus
+		}
 		if list[i].Holder == "" || r.Holds == nil {
 			continue
 		}
