@@ -66,6 +66,9 @@ export function duration(ms) {
     : s < 172800 ? Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min" : (s / 86400).toFixed(1) + " days";
 }
 
+// rate is how many pictures a second a camera sends, "" where that is not known.
+export const rate = (c) => c.rate ? c.rate.toFixed(c.rate < 10 ? 1 : 0) + " fps" : "";
+
 export function bytes(n) {
   for (const unit of ["B", "kB", "MB", "GB"]) { if (n < 1000) return n.toFixed(n < 10 && unit !== "B" ? 1 : 0) + " " + unit; n /= 1000; }
   return n.toFixed(1) + " TB";

@@ -1,6 +1,6 @@
 // What is wrong first, with what to do; then the figures.
 import { file, get } from "./api.js";
-import { $, bytes, clock, columns, duration, keep, make, put, stateOf, stencil } from "./dom.js";
+import { $, bytes, clock, columns, duration, keep, make, put, rate, stateOf, stencil } from "./dom.js";
 
 // What vouches for the time, in words.
 const vouches = { kernel: "by the machine, which is synchronised", set: "since it was set", agreed: "the service shows the same", service: "by the service", assumed: "nothing speaks against it" };
@@ -35,7 +35,7 @@ export function health(app) {
       put(tr.children[0], c.name || c.id);
       put(tr.children[1], stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : c.state === "off" ? "dim" : "bad");
       put(tr.children[2], c.since ? clock(c.since) : "");
-      put(tr.children[3], c.codec ? c.codec.toUpperCase() + " " + c.width + "×" + c.height + " " + (c.transport || "") + (c.rate ? " " + c.rate.toFixed(c.rate < 10 ? 1 : 0) + " fps" : "") : "");
+      put(tr.children[3], c.codec ? c.codec.toUpperCase() + " " + c.width + "×" + c.height + " " + (c.transport || "") + " " + rate(c) : "");
       put(tr.children[4], c.decoding ? (100 * c.decoding.processor).toFixed(1) + " %" : "");
       put(tr.children[5], c.lastPreview ? clock(c.lastPreview) : "none");
     });

@@ -1,7 +1,7 @@
 // What is the bridge's alone: its views, and where it has from what all views share.
 import { follow, get, imageAt, send } from "./api.js";
 import { armed, arming } from "./arm.js";
-import { clock } from "./dom.js";
+import { clock, rate } from "./dom.js";
 import { health } from "./health.js";
 import { schedule } from "./schedule.js";
 import { setup } from "./setup.js";
@@ -20,7 +20,7 @@ export const liveEvery = 500; // milliseconds between two stills of a live view
 export const newest = (c, wide) => imageAt(c.id, c.lastPreview, wide && 480);
 export { arming };
 export const facts = (c) => [c.disarmed && armed(c), c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
-  c.rate && c.rate.toFixed(c.rate < 10 ? 1 : 0) + " fps", c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"];
+  rate(c), c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"];
 
 // ways are how far events are on their way to the service, by id, for administrators; again sends one that was refused once more.
 export const ways = (app, ids) => app.maySetUp ? send("POST", "web/events:way", { ids }) : Promise.resolve({});
