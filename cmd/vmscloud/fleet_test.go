@@ -224,7 +224,8 @@ func BenchmarkRenewal(b *testing.B) {
 		NotFound: journal.ErrNotFound})
 	require.NoError(b, err)
 	register := func(body []byte) {
-		r := httptest.NewRequestWithContext(b.Context(), "POST", "/api/v3.0/bridges:register", bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(b.Context(), "POST", "/api/v3.0/bridges:register", bytes.NewReader(body))
+		require.NoError(b, err)
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", "application/json")
 		answer := httptest.NewRecorder()

@@ -132,7 +132,7 @@ func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Regist
 			"bridge", reg.ID, "account", p.AccountID,
 			"hint", "is one a copy of the other's disk? give it a bridge.id and a token of its own")
 	}
-	statuses := map[string]string{}
+	statuses := make(map[string]string, len(reg.Cameras))
 	for _, c := range reg.Cameras {
 		statuses[c.ID] = c.ConnectionStatus
 	}

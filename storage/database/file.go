@@ -21,6 +21,9 @@ func (f file) Update(write func(Tx) error) error {
 	return f.db.Update(func(tx *bolt.Tx) error { return write(fileTx{tx, f.db}) })
 }
 
+// Held is true: a process that has the file open has it for itself.
+func (f file) Held() bool { return true }
+
 func (f file) Close() error { return f.db.Close() }
 
 // OfFile is the records in a transaction of a file, for what only a file needs.

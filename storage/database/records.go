@@ -19,6 +19,9 @@ type Store interface {
 	// Both may run their function several times, and then only the last run counts: it must set
 	// what it hands out anew each time, and must do nothing that cannot be undone.
 	Update(write func(Tx) error) error
+	// Held reports whether no other process can have changed the records: what is known of them in
+	// memory still holds. It asks nothing.
+	Held() bool
 	Close() error
 }
 

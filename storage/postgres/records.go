@@ -39,7 +39,6 @@ func (s space) Update(write func(database.Tx) error) error {
 
 func (s space) Close() error { return nil }
 
-// Held reports whether no other process can have changed the records, as DB.Held does.
 func (s space) Held() bool { return s.db.Held() }
 
 func (s space) transact(ctx context.Context, conn *pgx.Conn, f func(database.Tx) error) error {

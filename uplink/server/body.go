@@ -44,7 +44,10 @@ func readJSON(c *call, limit int64) ([]byte, error) {
 			fmt.Sprintf("Unsupported content encoding: %.40q, should be one of: %q", coding, acceptEncoding))
 	}
 	// One byte more than the limit tells a body that is too long once unpacked.
-	body, err := io.ReadAll(io.LimitReader(from, limit+1))
+	var all bytes.Buffer
+	all.Grow(int(min(max(c.r.ContentLength, 0), 8<<10)) + bytes.MinRead) // no more on a client's mere word
+	_, err := all.ReadFrom(io.LimitReader(from, limit+1))
+	body := all.Bytes()
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig), int64(len(body)) > limit:

@@ -243,8 +243,14 @@ func (w *Watch) hear(d Device, note func(*bridge)) {
 		w.bridges[d] = b
 	}
 	note(b)
-	w.woken[d] = struct{}{}
+	due := w.dueLocked(d, b, time.Now()) != nil
+	if due {
+		w.woken[d] = struct{}{}
+	}
 	w.mu.Unlock()
+	if !due {
+		return
+	}
 	select {
 	case w.wake <- struct{}{}:
 	default:

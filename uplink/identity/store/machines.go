@@ -9,17 +9,14 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// machine is what a token of a machine may do. It stands in memory where records are far away, as
-// in PostgreSQL: thousands of bridges keep a tunnel open, and each has its token looked at every
-// ten seconds. Nobody but this process changes the records, so it holds until this one does.
+// machine is what a token of a machine may do. It stands in memory: thousands of bridges keep a
+// tunnel open, and each has its token looked at every ten seconds. Nobody but this process changes
+// the records, so it holds until this one does.
 type machine struct {
 	hash    []byte
 	who     identity.Principal
 	expires time.Time // zero: never
 }
-
-// holder are records that are this process's alone for as long as it says so, without asking.
-type holder interface{ Held() bool }
 
 // written are the tokens and accounts whose records a transaction changed.
 type written struct{ tokens, accounts []string }
@@ -36,9 +33,8 @@ func (w *written) note(bucket string, key []byte) {
 
 // machine is who has a token, if that is known in memory, and which writes it was known after.
 func (s *Store) machine(text string) (p identity.Principal, writes uint64, ok bool) {
-	h, remembers := s.records.(holder)
 	id, valid := identity.BearerID(text)
-	if !remembers || !valid {
+	if !valid {
 		return p, 0, false
 	}
 	s.mu.Lock()
@@ -46,7 +42,7 @@ func (s *Store) machine(text string) (p identity.Principal, writes uint64, ok bo
 	writes = s.writes
 	s.mu.Unlock()
 	if !ok || !identity.SameHash(identity.HashToken(text), m.hash) ||
-		!m.expires.IsZero() && !s.Now().Before(m.expires) || !h.Held() {
+		!m.expires.IsZero() && !s.Now().Before(m.expires) || !s.records.Held() {
 		return p, writes, false
 	}
 	return m.who, writes, true
@@ -60,7 +56,7 @@ func (s *Store) rememberMachine(t model.Token, p identity.Principal, writes uint
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.machines != nil && s.writes == writes {
+	if s.writes == writes {
 		s.machines[t.ID] = machine{t.Hash, p, t.Expires}
 	}
 }

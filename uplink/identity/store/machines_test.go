@@ -76,6 +76,7 @@ func TestMachinesAreRemembered(t *testing.T) {
 		}
 		require.Equal(t, looks, f.looks-before)
 	}
+	require.True(t, f.Store.Held(), "a file is its process's alone")
 	a, text := token(model.Token{})
 	_, brief := token(model.Token{Expires: now.Add(time.Hour)})
 	asked(text, 1, nil)

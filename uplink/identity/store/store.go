@@ -62,7 +62,7 @@ type Store struct {
 	mu        sync.Mutex           // guards what follows
 	seen      map[string]time.Time // hash of a session → its last request, if that is not written yet
 	standings map[string]standing  // account id → what its record said when it was last read
-	machines  map[string]machine   // token id → what it may do; nil: nothing is remembered
+	machines  map[string]machine   // token id → what it may do
 	writes    uint64               // how often something that machines depend on may have changed
 }
 
@@ -95,10 +95,8 @@ func New(r database.Store, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{records: r, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{}}
-	if _, ok := r.(holder); ok {
-		s.machines = map[string]machine{}
-	}
+	s := &Store{records: r, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{},
+		machines: map[string]machine{}}
 	return s, s.Update((*Tx).keepVersion)
 }
 
