@@ -225,9 +225,14 @@ func TestFiguresOfNodes(t *testing.T) {
 				res, err := http.DefaultClient.Do(r)
 				if err == nil {
 					what = strconv.Itoa(res.StatusCode)
+					if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 {
+						t.Logf("a user after %.1f s: %d %s", time.Since(began).Seconds(), res.StatusCode, body)
+					}
 					_ = res.Body.Close()
 				} else if errors.Is(err, context.Canceled) {
 					return
+				} else {
+					t.Logf("a user after %.1f s, try %d: %v", time.Since(began).Seconds(), try, err)
 				}
 			}
 			codes[what]++
@@ -246,5 +251,12 @@ func TestFiguresOfNodes(t *testing.T) {
 	enough()
 	asker.Wait()
 	t.Logf("a user meanwhile: %v, the slowest answer %.1f s", codes, slowest.Seconds())
+	for _, p := range n.up {
+		for line := range strings.Lines(p.logged()) {
+			if strings.Contains(line, "refused or cut off") {
+				t.Log(strings.TrimSpace(line))
+			}
+		}
+	}
 	require.Equal(t, 1, len(codes), "%v", codes)
 }

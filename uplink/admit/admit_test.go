@@ -186,6 +186,32 @@ func TestStrangersThatRest(t *testing.T) {
 	}
 }
 
+// A crowd of strangers from one address, as of bridges that come back at once, makes room for itself:
+// who waits for an answer elsewhere, or was known before, is not cut off.
+func TestACrowdMakesRoomForItself(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 4})
+	known := b.dial("127.0.0.3")
+	require.Equal(t, "0<nil>", b.ask(known, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
+	_, err := io.WriteString(known, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+	require.NoError(t, err)
+	alone := b.dial("127.0.0.2")
+	strangers := func(n int) {
+		b.until("strangers are in", func() bool { _, _, in := b.counts(); return in == n })
+		b.ahead.Add(int64(2 * patience))
+	}
+	strangers(2)
+	var crowd []net.Conn
+	for i := range 12 {
+		crowd = append(crowd, b.dial("127.0.0.3"))
+		strangers(min(3+i, 4))
+	}
+	require.False(t, cut(alone), "its address has no other")
+	require.False(t, cut(known), "it was known")
+	for i, c := range crowd {
+		require.Equal(t, i < len(crowd)-2, cut(c), "the oldest makes room: %d", i)
+	}
+}
+
 // A stranger that was answered before all of its request came makes room at once, though the server
 // keeps the connection for a while so that the answer is not lost.
 func TestStrangersAnsweredInTheMiddle(t *testing.T) {

@@ -10,6 +10,7 @@
 // A connection is a stranger's until a handler says Known, which it does when a token or a session
 // was good, and again from the next request on. Where there is no room, connections without a
 // request go first, those that never were known before others, the longest idle first, and then
-// strangers who had time to show who they are. Who is known is never cut off to make room. Where
-// nobody may go yet, a new connection waits unserved for its turn.
+// strangers who had time to show who they are: those that never were known, of the address that
+// has most of them, the oldest. Who is known is never cut off to make room. Where nobody may go
+// yet, a new connection waits unserved for its turn.
 package admit

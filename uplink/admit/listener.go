@@ -356,16 +356,35 @@ func (l *Listener) turnedLocked(n int, from netip.Prefix) {
 }
 
 // oldest is the connection that has been in the first of the states for longest which has one that
-// may go.
-func (x *line) oldest(now time.Time, of ...state) *conn {
+// may go. Of strangers, those go first that never were known, and those whose address has most: a
+// crowd does not push out who came by itself.
+func (x *line) oldest(now time.Time, of ...state) (found *conn) {
 	for _, s := range of {
-		if e := x.rest[s].Front(); e != nil {
-			if c := e.Value.(*conn); !c.stays().After(now) {
-				return c
+		for e := x.rest[s].Front(); e != nil; e = e.Next() {
+			c := e.Value.(*conn)
+			if c.stays().After(now) {
+				break
 			}
+			if found == nil || c.before(found) {
+				found = c
+			}
+			if s != stranger {
+				break
+			}
+		}
+		if found != nil {
+			return found
 		}
 	}
 	return nil
+}
+
+// before says whether a stranger makes room before one that has been there for longer.
+func (c *conn) before(other *conn) bool {
+	if c.shown != other.shown {
+		return other.shown
+	}
+	return c.theirs.rest[stranger].Len() > other.theirs.rest[stranger].Len()
 }
 
 // stays is until when a connection that is not known makes no room.
