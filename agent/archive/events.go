@@ -42,9 +42,9 @@ const (
 	// seconds at most in all.
 	eventDrain = 1500 * time.Millisecond
 	// touchEvery is how far the last activity of a span may lie behind on the disk, and so how much
-	// of a span a kill or a power cut may cost: a second, with the time that the picture and the
-	// write take.
-	touchEvery = 800 * time.Millisecond
+	// of a span a kill or a power cut may cost: a second, with what the picture takes and a write
+	// of a few hundred milliseconds, which is what a card or a busy machine takes.
+	touchEvery = 500 * time.Millisecond
 	// eventBatch is how many events share what one write to the disk costs.
 	eventBatch = 256
 	// maxWaiting is a bound that only a journal which cannot be written for days reaches; the
@@ -339,7 +339,7 @@ func sameVersion(a, b vms.Event) bool {
 	return a.Ongoing() || a.EndTimestamp.Equal(b.EndTimestamp.Time)
 }
 
-// touch writes each second when what goes on was last known to do so, if there is news.
+// touch writes every touchEvery when what goes on was last known to do so, if there is news.
 func (o *EventWriter) touch(ctx context.Context) {
 	tick := time.NewTicker(touchEvery)
 	defer tick.Stop()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -223,6 +224,48 @@ func TestOutletNotesWhatGoesOnTogether(t *testing.T) {
 	o.Put(ended)
 	o.writeTouched()
 	require.Len(t, b.last, 1, "what has ended is not noted")
+}
+
+// slowbook is a destination whose notes take a disk's time until they are durable.
+type slowbook struct {
+	diary
+	last time.Time
+}
+
+func (b *slowbook) TouchAll(last map[string]time.Time) error {
+	time.Sleep(300 * time.Millisecond)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range last {
+		b.last = t
+	}
+	return nil
+}
+
+// At whatever moment a kill comes, what a card that takes its time has of a span is less than a
+// second older than its last picture.
+func TestWhatGoesOnIsNotedWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowbook{}
+		o := testOutlet(b, true)
+		stop := run(t, o)
+		began := time.Now()
+		ev := someEvent(0, false)
+		ev.StartTimestamp = vms.At(began)
+		o.Put(ev)
+		b.last = began // the event itself says so
+		var worst time.Duration
+		for range 1000 {
+			time.Sleep(100 * time.Millisecond)
+			now := time.Now()
+			o.Touch(ev.ID, now)
+			b.mu.Lock()
+			worst = max(worst, now.Sub(b.last))
+			b.mu.Unlock()
+		}
+		stop()
+		require.Less(t, worst, time.Second)
+	})
 }
 
 // A disk that takes its time over the first event takes no more over those that came meanwhile:
