@@ -204,8 +204,9 @@ type Journal struct {
 // no event is reported before.
 type Clock struct {
 	// Wait is how long the service must have been answering until a clock that is plausible, but
-	// that nothing vouches for, is believed; 0: at once. Without a service it is believed once the
-	// machine has been running for that long, a minute at most. 0 or 1s to 7d, default 10m.
+	// that nothing vouches for, is believed; 0: at once. Without a service it is believed at once
+	// if the machine has a clock that runs while it is off (RTC), and else once it has been running
+	// for that long, a minute at most. 0 or 1s to 7d, default 10m.
 	Wait time.Duration `yaml:"wait"`
 }
 

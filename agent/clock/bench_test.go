@@ -23,6 +23,7 @@ type hand struct {
 	drift  float64       // of the boot clock, parts of one
 	wrong  time.Duration // of the wall clock
 	synced bool
+	kept   bool
 }
 
 func (h *hand) BootID() string { return h.id }
@@ -41,7 +42,8 @@ func (h *hand) Boot() time.Duration {
 func (h *hand) Read() Reading {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Reading{Wall: truth0.Add(h.up + h.wrong), Boot: h.boot(), Raw: h.boot() + time.Second, Synced: h.synced}
+	return Reading{Wall: truth0.Add(h.up + h.wrong), Boot: h.boot(), Raw: h.boot() + time.Second, Synced: h.synced,
+		Kept: h.kept}
 }
 
 // record is something stored: its time as it is stored, and what it truly was.

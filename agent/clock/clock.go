@@ -30,8 +30,9 @@ type Options struct {
 	// is believed. 0: a plausible one is believed at once.
 	Wait time.Duration
 	// Alone says that there is no service whose time could bear the machine's out: a plausible
-	// clock is believed when the machine has been running for a minute, which is what NTP takes
-	// after a boot, or for Wait, if that is shorter.
+	// clock is believed at once if the machine keeps the time while it is off, and else when it has
+	// been running for a minute, which is what NTP takes after a boot, or for Wait, if that is
+	// shorter.
 	Alone bool
 	// Built is when the program was built: no true time is before it.
 	Built time.Time

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -322,6 +324,21 @@ func TestAPlausibleClockWithoutAService(t *testing.T) {
 	require.True(t, b.isTrue(), "the machine runs for hours")
 	require.Zero(t, b.c.State().Era)
 
+	b = newBench(t, &hand{kept: true})
+	b.opts.Alone = true
+	b.boot("a", truth0)
+	require.True(t, b.isTrue(), "a battery has kept the time")
+	require.Equal(t, Assumed, b.c.State().Source)
+	b.set(truth0.Add(b.h.up + time.Hour)) // by a person, who knows better
+	b.pass(time.Minute)
+	require.Equal(t, Set, b.c.State().Source)
+
+	b = newBench(t, &hand{kept: true})
+	b.opts.Alone = true
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Hour)
+	require.False(t, b.isTrue(), "the battery is empty")
+
 	b = newBench(t, &hand{})
 	b.opts.Alone = true
 	b.boot("a", time.Unix(30, 0))
@@ -434,4 +451,17 @@ func TestSystem(t *testing.T) {
 	require.NotEmpty(t, m.BootID())
 	require.False(t, Built().IsZero())
 	require.True(t, Built().Before(time.Now()))
+}
+
+func TestKept(t *testing.T) {
+	dir := t.TempDir()
+	require.False(t, kept(dir), "a box without such a clock")
+	set := func(name, said string) {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "hctosys"), []byte(said+"\n"), 0o600))
+	}
+	set("rtc0", "0")
+	require.False(t, kept(dir), "it was not read at the boot")
+	set("rtc1", "1")
+	require.True(t, kept(dir))
 }

@@ -20,7 +20,8 @@
 // plausible time and has run for half a minute since, as one-shot programs set it; or, where none
 // of these comes although the service has been answering for Options.Wait, when it is plausible in
 // itself, or else by the service's own word (the Date of its answers); without a service, when it
-// is plausible and the machine has been running for a minute. Plausible is what is not before the
+// is plausible and the machine has been running for a minute, or keeps the time while it is off.
+// Plausible is what is not before the
 // program was built, nor before what the bridge already knew to be true, and agrees with the
 // service, if that is known by TLS. Once true, it goes on being so until the next boot: a step that
 // the kernel does not vouch for is not followed at once, nor is the clock doubted because NTP is

@@ -105,7 +105,7 @@ func (c *Clock) judge(r Reading) {
 // patient tells whether it was waited for long enough for something better to vouch for the clock.
 func (c *Clock) patient(r Reading, heard bool, since time.Duration) bool {
 	if c.opts.Alone {
-		return r.Boot >= c.aloneWait() && !(c.stepped && r.Boot-c.stepAt < c.opts.Settle)
+		return (r.Kept || r.Boot >= c.aloneWait()) && !(c.stepped && r.Boot-c.stepAt < c.opts.Settle)
 	}
 	return c.opts.Wait == 0 || heard && r.Boot-since >= c.opts.Wait
 }

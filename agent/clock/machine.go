@@ -2,7 +2,9 @@ package clock
 
 import (
 	"os"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -28,6 +30,9 @@ type Reading struct {
 	// Synced says that the kernel counts the wall clock as synchronised: STA_UNSYNC is not set
 	// (adjtimex(2)).
 	Synced bool
+	// Kept says that the kernel set the wall clock at the boot from one that ran on while the
+	// machine was off (RTC).
+	Kept bool
 }
 
 // BootVariable is the environment variable with the boot's id, for where /proc does not show it;
@@ -41,11 +46,22 @@ func System() Machine {
 	if boot == "" {
 		boot = os.Getenv(BootVariable)
 	}
-	return &machine{boot: strings.ReplaceAll(boot, "-", ""), began: time.Now()}
+	return &machine{boot: strings.ReplaceAll(boot, "-", ""), began: time.Now(), kept: kept("/sys/class/rtc")}
+}
+
+// kept reports whether one of the clocks in a folder of the kernel's has set the wall clock: see
+// hctosys in its Documentation/ABI/testing/sysfs-class-rtc.
+func kept(folder string) bool {
+	clocks, _ := filepath.Glob(filepath.Join(folder, "*", "hctosys"))
+	return slices.ContainsFunc(clocks, func(name string) bool {
+		said, _ := os.ReadFile(name)
+		return strings.TrimSpace(string(said)) == "1"
+	})
 }
 
 type machine struct {
 	boot  string
+	kept  bool
 	began time.Time // whose monotonic clock Boot goes by
 
 	ahead atomic.Int64 // of the boot time, to that clock

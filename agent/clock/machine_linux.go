@@ -85,6 +85,7 @@ func (m *machine) Read() (r Reading) {
 	}
 	var t unix.Timex // modes 0: it only reads
 	state, _, code := unix.RawSyscall(unix.SYS_ADJTIMEX, uintptr(unsafe.Pointer(&t)), 0, 0)
+	r.Kept = m.kept
 	r.Synced = code == 0 && state != timeError && t.Status&staUnsync == 0
 	return r
 }
