@@ -47,8 +47,8 @@ var allowed = map[string][]string{
 		"storage/journal", "storage/stills", "storage/vfs", "uplink/delivery", "uplink/vms"},
 	"agent/archive": {"agent/clock", "agent/health", "agent/pipeline", "configs", "storage/guard", "storage/journal",
 		"storage/stills", "storage/vfs", "uplink/vms"},
-	"agent/arming": {"configs"}, // which cameras are armed
-	"agent/web":    nil,         // the page: embedded files
+	"agent/arming": {"configs"},      // which cameras are armed
+	"agent/web":    {"uplink/route"}, // the page: embedded files
 	// finds cameras and writes them into the configuration
 	"agent/setup": {"agent/camera", "agent/codec", "agent/discover", "configs", "storage/vfs"},
 	"agent/api": {"agent/archive", "agent/arming", "agent/control", "agent/health", "agent/setup", "agent/web",

@@ -18,6 +18,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"vmsbridge/uplink/route"
 )
 
 //go:embed files
@@ -69,11 +71,17 @@ func Handler(of Side) http.Handler {
 		h.Set("Cache-Control", "no-cache") // asked anew, answered by 304 until the program changes
 		h.Set("Vary", "Accept-Encoding")
 		content := f.plain
-		h.Set("ETag", `"`+f.etag+`"`)
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Header.Get("Range") == "" {
+		etag := `"` + f.etag + `"`
+		if route.TakesGzip(r) && r.Header.Get("Range") == "" {
 			content = f.packed
 			h.Set("Content-Encoding", "gzip")
-			h.Set("ETag", `"`+f.etag+`z"`)
+			etag = `"` + f.etag + `z"`
+		}
+		h.Set("ETag", etag)
+		if route.Known(r, etag) {
+			h.Del("Content-Encoding")
+			w.WriteHeader(http.StatusNotModified)
+			return
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 	})

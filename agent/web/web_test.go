@@ -16,7 +16,7 @@ import (
 func ask(of Side, method, target string, header ...string) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, target, nil)
 	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		r.Header.Add(header[i], header[i+1])
 	}
 	Handler(of).ServeHTTP(w, r)
 	return w
@@ -54,6 +54,20 @@ func servesItself(t *testing.T, of Side) {
 		require.NoError(t, err)
 		require.Equal(t, plain, string(unpacked))
 		require.Equal(t, 405, ask(of, http.MethodPost, target).Code, target)
+
+		tag := w.Header().Get("ETag")
+		for _, lines := range [][]string{{"*"}, {`"none", ` + tag}, {"W/" + tag}, {`"none"`, `W/"more", ` + tag}} {
+			var header []string
+			for _, line := range lines {
+				header = append(header, "If-None-Match", line)
+			}
+			require.Equal(t, 304, ask(of, http.MethodGet, target, header...).Code, "%s: %q", target, lines)
+		}
+		require.Equal(t, 200, ask(of, http.MethodGet, target, "If-None-Match", `"none"`).Code, target)
+		refused := ask(of, http.MethodGet, target, "Accept-Encoding", "br, gzip;q=0")
+		require.Empty(t, refused.Header().Get("Content-Encoding"), target)
+		later := ask(of, http.MethodGet, target, "Accept-Encoding", "br", "Accept-Encoding", "gzip")
+		require.Equal(t, "gzip", later.Header().Get("Content-Encoding"), target)
 	}
 	for _, target := range []string{"/index.html", "/page", "/files/", "/web.go", "/../web.go",
 		"/favicon.ico", "/views.html", "/bridge/side.js", "/service/side.js"} {

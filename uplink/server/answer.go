@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"vmsbridge/uplink/route"
 )
 
 // encoded is v in JSON. It is whole before the first byte leaves, so that an error cannot cut an
@@ -52,15 +53,12 @@ func (c *call) ok(v any) error {
 // okBody is ok with what is encoded already.
 func (c *call) okBody(buf *bytes.Buffer) {
 	c.w.Header().Add("Vary", "Accept-Encoding")
-	if buf.Len() >= minPacked && takesGzip(listOf(c.r, "Accept-Encoding")) {
+	if buf.Len() >= minPacked && route.TakesGzip(c.r) {
 		c.w.Header().Set("Content-Encoding", "gzip")
 		buf = packed(buf.Bytes())
 	}
 	send(c.w, http.StatusOK, buf)
 }
-
-// listOf is the list that a header holds, which may stand on several lines (RFC 9110 §5.3).
-func listOf(r *http.Request, header string) string { return strings.Join(r.Header.Values(header), ",") }
 
 // minPacked is from how many bytes on an answer is packed: below that it goes in one packet of the
 // network either way.
@@ -76,21 +74,6 @@ func packed(text []byte) *bytes.Buffer {
 	_, _ = w.Write(text) // memory does not fail
 	_ = w.Close()
 	return &out
-}
-
-// takesGzip reports whether an Accept-Encoding names gzip and does not refuse it (RFC 9110
-// §12.5.3).
-func takesGzip(header string) bool {
-	takes := false
-	for part := range strings.SplitSeq(header, ",") {
-		coding, rest, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
-		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.ToLower(rest), "q="), 64)
-		if strings.EqualFold(coding, "gzip") || strings.EqualFold(coding, "x-gzip") {
-			return err != nil || q > 0
-		}
-		takes = takes || coding == "*" && (err != nil || q > 0)
-	}
-	return takes
 }
 
 // metrics counts requests by endpoint and answer.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/vms"
 )
 
@@ -60,7 +61,7 @@ func (s *Server) image(c *call, want imageToken) (img Image, err error) {
 	}
 	its := c.principal.Find(cameraActor(want.Camera))
 	return s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time,
-		want.known(listOf(c.r, "If-None-Match"))})
+		want.known(route.List(c.r, "If-None-Match"))})
 }
 
 // imageHeaders tells when an image was taken, and how to get at its neighbours. A signed address

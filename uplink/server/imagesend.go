@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/vms"
 )
 
@@ -68,7 +69,7 @@ func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) er
 	if c.r.Header.Get("Authorization") != "" || c.signed() {
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	}
-	if etag != "" && has(listOf(c.r, "If-None-Match"), etag) {
+	if etag != "" && route.Known(c.r, etag) {
 		c.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -161,15 +162,4 @@ func (t imageToken) known(list string) time.Time {
 func brokenOff() error {
 	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonDeviceUnavailable,
 		"The image broke off on its way here; ask again")
-}
-
-// has says whether a header of entity tags (RFC 9110 §8.8.3) holds one, or the star, which stands
-// for any.
-func has(list, etag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {
-			return true
-		}
-	}
-	return false
 }

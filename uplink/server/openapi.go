@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/vms"
 )
 
@@ -30,7 +31,7 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	etag := fmt.Sprintf(`"%x"`, hashBytes(buf.Bytes()))
 	w.Header().Set("Cache-Control", "no-cache") // asked anew, answered by 304 until the program changes
 	w.Header().Set("ETag", "W/"+etag)           // packed or not
-	if has(listOf(r, "If-None-Match"), etag) {
+	if route.Known(r, etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
