@@ -47,10 +47,11 @@ func (a *API) handlers() error {
 		return fmt.Errorf("make the local API: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/", a.v3)
+	for path, h := range map[string]http.Handler{"/api": a.v3, "/g": a.users.http, "/oauth2": a.users.http} {
+		mux.Handle(path, h) // net/http would redirect it, in HTML
+		mux.Handle(path+"/", h)
+	}
 	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(a.v3))
-	mux.Handle("/g/", a.users.http)
-	mux.Handle("/oauth2/", a.users.http)
 	mux.Handle(oauth.PathWellKnown, a.users.http)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)

@@ -90,7 +90,9 @@ func (o *Options) signIn(ids *store.Store) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
+	mux.Handle("/g", door)
 	mux.Handle("/g/", door)
+	mux.Handle("/oauth2", issuer)
 	mux.Handle("/oauth2/", issuer)
 	mux.Handle(oauth.PathWellKnown, issuer)
 	return mux, nil

@@ -355,12 +355,13 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	if err != nil {
 		return nil, nil, err
 	}
-	mux.Handle("/api/", api)
+	for path, h := range map[string]http.Handler{"/api": api, "/g": people, "/oauth2": tokens} {
+		mux.Handle(path, h) // net/http would redirect it, in HTML
+		mux.Handle(path+"/", h)
+	}
 	mux.Handle("/", page.Handler(page.Service))
 	mux.HandleFunc("GET /web/begin", c.begin)
 	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(api))
-	mux.Handle("/g/", people)
-	mux.Handle("/oauth2/", tokens)
 	mux.Handle(oauth.PathReseller, tokens)
 	mux.Handle(oauth.PathWellKnown, tokens)
 	if book.empty() {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -59,7 +60,8 @@ func withEmptyLists(all map[string]operation) map[string]operation {
 				return err
 			}
 			return vms.NotFound(kind, "", c.r.PathValue("id"))
-		}, scope: identity.ScopeRead, about: "Not found, as there are none", args: []string{"include"}}
+		}, scope: identity.ScopeRead, about: "Not found, as there are none", args: []string{"include"},
+			code: http.StatusNotFound, answer: vms.Error{}}
 	}
 	return all
 }

@@ -87,9 +87,13 @@ func (w *watch) row(name string) map[string]bool {
 	return w.asked[name]
 }
 
-// note notes which test got a good answer to which arguments.
-func (w *watch) note(doc *Doc, method string, u *url.URL) {
-	if pattern := doc.Path(u.EscapedPath()); pattern != "" {
+// note notes which test got to which arguments the answer that the document names.
+func (w *watch) note(doc *Doc, method string, u *url.URL, code int) {
+	pattern := doc.Path(u.EscapedPath())
+	if pattern == "" {
+		return
+	}
+	if o := doc.Paths.Value(pattern).GetOperation(method); o != nil && o.Responses.Status(code) != nil {
 		test := asker()
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -180,9 +184,7 @@ func (w *watch) check(method string, u *url.URL, res *http.Response, body []byte
 	w.held++
 	w.mu.Unlock()
 	if doc != nil && doc.check(method, u, res.StatusCode, res.Header, body) == nil {
-		if res.StatusCode < 300 {
-			w.note(doc, method, u)
-		}
+		w.note(doc, method, u, res.StatusCode)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -195,8 +197,8 @@ func (w *watch) check(method string, u *url.URL, res *http.Response, body []byte
 	w.documents[base] = doc
 	w.mu.Unlock()
 	err = doc.check(method, u, res.StatusCode, res.Header, body)
-	if err == nil && res.StatusCode < 300 {
-		w.note(doc, method, u)
+	if err == nil {
+		w.note(doc, method, u, res.StatusCode)
 	}
 	return err
 }
