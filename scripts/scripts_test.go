@@ -273,3 +273,25 @@ func TestDepsSaysWhenGoIsMissingOrTooOld(t *testing.T) {
 		require.Zero(t, code, "%s: %s", version, out)
 	}
 }
+
+// A path is relative to where its caller is, not to the project's folder.
+func TestPathsAreTheCallers(t *testing.T) {
+	env, err := filepath.Abs("env")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
+	for given, want := range map[string]string{"a": dir + "/sub/a", "../b/c": dir + "/b/c", "/d": "/d"} {
+		cmd := exec.Command("bash", "-c", `. "$0" && given "$1" && pwd`, env, given)
+		cmd.Dir = filepath.Join(dir, "sub")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, want+"\n"+filepath.Dir(filepath.Dir(env))+"\n", string(out))
+	}
+	scripts, err := filepath.Glob("[a-z]*")
+	require.NoError(t, err)
+	for _, path := range scripts {
+		if text, err := os.ReadFile(path); err == nil && path != "env" && filepath.Ext(path) == "" {
+			require.NotContains(t, string(text), "realpath", "%s: given is for the paths of a caller", path)
+		}
+	}
+}
