@@ -71,18 +71,22 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 	}
 	c.table(found, s)
 	sections := makeSections(found, c.User, secret != "")
+	switch {
+	case len(sections) > 0:
+	case c.User == "":
+		return errors.New("no camera told its streams; give its ONVIF user with --user NAME")
+	default:
+		return fmt.Errorf("no camera told its streams to %s, so there is none to add: the lines above say why", c.User)
+	}
 	if c.Add {
 		return c.add(sections, secret, s)
 	}
 	for _, section := range sections {
 		_, _ = fmt.Fprintf(s.out, "\n%s", configs.Section(section.camera, section.comment))
 	}
-	switch {
-	case len(sections) > 0 && secret != "":
+	if secret != "" {
 		_, _ = fmt.Fprintf(s.err, "\nPaste what you want below `cameras:`, and put the password into the files named "+
 			"there; or let --add do both.\n")
-	case len(sections) == 0:
-		return errors.New("no camera told its streams; give its ONVIF user with --user NAME")
 	}
 	return nil
 }

@@ -72,6 +72,7 @@ func TestDiscoverAddsKeepingComments(t *testing.T) {
 	code, out, errOut = discoverRun(t, cams, args...)
 	require.Equal(t, 0, code, errOut)
 	require.Contains(t, out, "s42 is there already, as s42")
+	require.Contains(t, out, "nothing to add to "+config)
 	// The other one streams from the same address here, as both are on this host.
 	cfg, err := configs.Load(config)
 	require.NoError(t, err)
@@ -110,6 +111,15 @@ func TestDiscoverSaysWhyACameraTellsNothing(t *testing.T) {
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, out, "wants a user name")
 	require.Contains(t, errOut, "--user")
+	password := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(password, []byte("wrong"), 0o600))
+	config := filepath.Join(t.TempDir(), "bridge.yaml")
+	code, out, errOut = discoverRun(t, []*onviftest.Responder{onviftest.New(t, 2)}, "-u", onviftest.User,
+		"--password-file", password, "--add", "--config", config)
+	require.Equal(t, exitFailed, code, "none was added")
+	require.Contains(t, out, "refuses this user name and password")
+	require.Contains(t, errOut, "no camera told its streams to "+onviftest.User)
+	require.NoFileExists(t, config)
 	code, _, errOut = discoverRun(t, nil, "http://u:secret@10.0.0.5/")
 	require.Equal(t, exitUsage, code)
 	require.NotContains(t, errOut, "secret")

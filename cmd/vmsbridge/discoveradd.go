@@ -90,6 +90,10 @@ func (c *discoverCommand) add(sections []section, secret string, s streams) erro
 		added++
 		_, _ = fmt.Fprintf(s.out, "added %s: %s\n", sec.camera.ID, sec.camera.Name)
 	}
+	if added == 0 {
+		_, _ = fmt.Fprintf(s.out, "nothing to add to %s\n", c.Config)
+		return nil
+	}
 	_, _ = fmt.Fprintf(s.out, "%s added to %s\n", counted(added, "camera"), c.Config)
 	return nil
 }

@@ -91,7 +91,7 @@ func (c *eventsCommand) query(now time.Time) (vms.Query, error) {
 	if c.Until != "" {
 		until, err := parseUntil(c.Until, since, now)
 		if err != nil {
-			return q, fmt.Errorf("--until: %w", err)
+			return q, err
 		}
 		if c.Follow {
 			return q, fmt.Errorf("--until and --follow exclude each other")

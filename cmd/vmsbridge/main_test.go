@@ -87,6 +87,8 @@ func TestWrongCommandLines(t *testing.T) {
 			"--after"},
 		"bad kind":              {[]string{"image", "--camera", "a", "-o", "x", "--type", "huge"}, "preview"},
 		"bad since":             {[]string{"events", "--since", "noonish"}, "--since"},
+		"until before since":    {[]string{"events", "--since", "1h", "--until", "2h"}, "--since"},
+		"resend nothing":        {[]string{"queue", "resend", "--since", "1h", "--until", "2h"}, "--until: "},
 		"unknown type":          {[]string{"events", "--type", "moton"}, "no event type"},
 		"until and follow":      {[]string{"events", "--follow", "--until", "now"}, "exclude each other"},
 		"url without token":     {[]string{"events", "--url", "http://127.0.0.1:1"}, "--token-file"},

@@ -187,14 +187,13 @@ func (c *queueResend) Run(ctx context.Context, s streams) error {
 	var w outbound.When
 	var err error
 	now := time.Now()
-	if w.Since, err = parseTime(c.Since, now); err == nil && c.Until != "" {
+	if w.Since, err = parseTime(c.Since, now); err != nil {
+		err = fmt.Errorf("--since: %w", err)
+	} else if c.Until != "" {
 		w.Until, err = parseUntil(c.Until, w.Since, now)
 	}
 	if err != nil {
 		return cli.Exit(exitUsage, err)
-	}
-	if !w.Until.IsZero() && w.Until.Before(w.Since) {
-		return cli.Exit(exitUsage, errors.New("--until is before --since"))
 	}
 	return c.with(ctx, s, func(q outbound.Queue) error {
 		n, err := q.Resend(ctx, w)

@@ -45,12 +45,20 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 		"local time, 20:23:12 for the last such time, yesterday, 2d for two days ago, or 10m for ten minutes ago", text)
 }
 
-// parseUntil reads the end of what begins at since: a time of day is the first such one after that.
+// parseUntil reads --until, the end of what begins at since: a time of day is the first such one
+// after that.
 func parseUntil(text string, since, now time.Time) (time.Time, error) {
 	if t, ok := timeOfDay(strings.TrimSpace(text), since.In(now.Location()).AddDate(0, 0, 1)); ok {
 		return t, nil
 	}
-	return parseTime(text, now)
+	t, err := parseTime(text, now)
+	switch {
+	case err != nil:
+		return t, fmt.Errorf("--until: %w", err)
+	case t.Before(since):
+		return t, fmt.Errorf("--until: %v is before --since, %v", vms.At(t), vms.At(since))
+	}
+	return t, nil
 }
 
 // timeOfDay is the last moment until now with that time on the clock.

@@ -68,4 +68,8 @@ func TestParseUntil(t *testing.T) {
 		require.NoError(t, err, name)
 		require.True(t, c.wantEnd.Equal(until), "%s: until: got %v", name, until)
 	}
+	_, err := parseUntil("2026-03-01 06:00", day(2, 0), day(5, 14))
+	require.ErrorContains(t, err, "2026-03-01T05:00:00.000+00:00 is before --since, 2026-03-01T23:00:00.000+00:00")
+	_, err = parseUntil("3h", day(5, 12), day(5, 14))
+	require.ErrorContains(t, err, "is before --since")
 }
