@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
-	"strconv"
 
 	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/registry"
@@ -22,7 +22,7 @@ func (c bridgeListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, STATE, CAMERAS, HELD BY, CALLED", a.Bridges, bridgeRow)
+		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, STATE, LAST SEEN, CAMERAS ONLINE, HELD BY, CALLED", a.Bridges, bridgeRow)
 	})
 }
 
@@ -34,8 +34,12 @@ func bridgeRow(b registry.Held) []string {
 	case called == "":
 		called = "(ended: the next one may have it)"
 	}
-	return []string{b.ID, printable(b.Name), b.Account, cmp.Or(b.Status, "unknown"), strconv.Itoa(b.Cameras), b.Holder,
-		called}
+	seen := "unknown"
+	if b.LastSeen != nil {
+		seen = b.LastSeen.String()
+	}
+	return []string{b.ID, printable(b.Name), b.Account, cmp.Or(b.Status, "unknown"), seen,
+		fmt.Sprintf("%d of %d", b.Online, b.Cameras), b.Holder, called}
 }
 
 // releaseCmd frees what it is about, a bridge or a camera, for the next one.

@@ -54,6 +54,9 @@ func (w *watched) online() *watched {
 	return w
 }
 
+// seen is when the bridge was last heard of.
+func (w *watched) seen() time.Time { return w.presence.LastSeen(box.Account, box.Actor.ID).UTC() }
+
 // start opens the files as the service does.
 func (w *watched) start() {
 	j, err := journal.Open(filepath.Join(w.dir, eventsFile), journal.Options{})
@@ -207,10 +210,12 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 		w.tell("c1", vms.TypeMotion, "", 90, -1)
 		follower := w.feed.Follow()
 		w.until(100)
+		require.Equal(t, w.at(100), w.seen())
 		w.presence.TunnelEnded(box, w.at(100))
 		w.until(100.5)
 		w.tell("c2", vms.TypeMotion, "", 99, 99.5) // was under way
 		w.until(106)
+		require.Equal(t, w.at(100), w.seen())
 		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"), "it may dial again")
 		w.until(110)
 		require.Equal(t, []string{"online 0..100", "bridgeOffline 100.. after online 0"}, w.timeline("bridge", "b1"))
@@ -234,6 +239,7 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 
 		w.until(200)
 		require.Equal(t, []string{gone, gone}, w.statuses(), "it stays so")
+		require.Equal(t, w.at(100), w.seen())
 		w.token = "second" // it starts anew
 		w.register(vms.StatusUnknown, vms.StatusUnknown)
 		w.presence.TunnelStands(box)
@@ -399,6 +405,7 @@ func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
 		w.stop()
 		time.Sleep(time.Minute)
 		w.start() // at 160
+		require.Zero(t, w.seen(), "not since the start")
 		require.Equal(t, []string{on, on}, w.statuses())
 		w.until(345)
 		away := []string{"online 0..100", "bridgeOffline 100.. after online 0"}
@@ -407,9 +414,11 @@ func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.start()
 		require.Equal(t, []string{gone, gone}, w.statuses())
+		require.Equal(t, w.at(100), w.seen())
 		w.until(1000)
 		require.Equal(t, away, w.timeline("bridge", "b1"))
 		w.register(on, on)
+		require.Equal(t, w.at(1000), w.seen())
 		w.until(1001)
 		require.Equal(t, []string{"online 0..100 cut", "bridgeOffline 100..1000 after online 0",
 			"online 1000.. after bridgeOffline 100"}, w.timeline("camera", "c1"))

@@ -169,7 +169,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if book.presence, err = watchBridges(book, reg, time.Now, log); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	reg.Away, reg.Holds = book.presence.Away, ids.HolderStands
+	reg.Away, reg.LastSeen, reg.Holds = book.presence.Away, book.presence.LastSeen, ids.HolderStands
 	c.limit(reg, ids, book)
 	condition, err := newHealth(c.Data, book, ids, reg, log)
 	if err != nil {

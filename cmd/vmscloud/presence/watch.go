@@ -163,6 +163,24 @@ func (w *Watch) Away(account string, actor vms.Actor) bool {
 	return w.held[Device{account, actor}].status == vms.StatusBridgeOffline
 }
 
+// LastSeen is when a bridge was last heard of, by the wall clock: now while it has a tunnel, zero if
+// that was before the service started.
+func (w *Watch) LastSeen(account, id string) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := BridgeOf(account, id)
+	b, h := w.bridges[d], w.held[d]
+	switch {
+	case b != nil && b.tunnels > 0:
+		return w.o.Now()
+	case b != nil && !b.last.IsZero():
+		return w.wall(b.last)
+	case h.status == vms.StatusBridgeOffline:
+		return h.since
+	}
+	return time.Time{}
+}
+
 // Outages are the events of the bridges that are away.
 func (w *Watch) Outages() (list []vms.Event) {
 	w.mu.Lock()

@@ -5,7 +5,7 @@
 // records (storage/database).
 //
 //	r, err := registry.Open(path)
-//	r.Away, r.Holds = watch.Away, ids.HolderStands
+//	r.Away, r.LastSeen, r.Holds = watch.Away, watch.LastSeen, ids.HolderStands
 //	err = r.Register(ctx, principal, registration)
 //	camera, bridge, known := r.Camera(account, "camera 1")
 package registry

@@ -74,6 +74,8 @@ type Registry struct {
 	// Away says whether a device is out of reach; nil: none is. Set before the registry is used, it
 	// must not call back.
 	Away func(account string, device vms.Actor) bool
+	// LastSeen is when a bridge was last heard of; zero: that is not known. As Away.
+	LastSeen func(account, bridge string) time.Time
 	// Holds says whether the holder of a credential may still act, and what people call it; nil:
 	// all may. As Away.
 	Holds func(holder string) (name string, stands bool, err error)

@@ -295,6 +295,11 @@ func TestABridgeThatIsAway(t *testing.T) {
 	r := newRegistry(t)
 	away := true
 	r.Away = func(string, vms.Actor) bool { return away }
+	seen := time.Time{}
+	r.LastSeen = func(account, bridge string) time.Time {
+		require.Equal(t, "acc-1 bridge-1", account+" "+bridge)
+		return seen
+	}
 	require.NoError(t,
 		r.Register(t.Context(), principal("acc-1"),
 			vms.Registration{ID: "bridge-1",
@@ -312,13 +317,14 @@ func TestABridgeThatIsAway(t *testing.T) {
 	list, err := r.List()
 	require.NoError(t, err)
 	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusBridgeOffline, Cameras: 1}}, list)
-	away = false
+	away, seen = false, time.Date(2026, 3, 5, 14, 30, 0, 0, time.UTC)
 	cam, bridge = status()
 	require.Equal(t, vms.StatusOnline, cam)
 	require.Equal(t, vms.StatusOnline, bridge)
 	list, err = r.List()
 	require.NoError(t, err)
-	require.Equal(t, vms.StatusOnline, list[0].Status)
+	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusOnline, Cameras: 1, Online: 1,
+		LastSeen: vms.Ptr(seen)}}, list)
 }
 
 // A file from when ids were one space for all accounts is refused, since its events are kept under

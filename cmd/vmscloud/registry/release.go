@@ -16,8 +16,11 @@ type Held struct {
 	Account string `json:"account"`
 	Status  string `json:"connectionStatus,omitempty"` // "" where nothing looks (Registry.Away)
 	Cameras int    `json:"cameras"`
-	Holder  string `json:"holder"`
-	Called  string `json:"called"` // the holder, by people; "" if it is gone
+	Online  int    `json:"camerasOnline"` // as far as is known
+	// LastSeen is nil where it is not known.
+	LastSeen *vms.Time `json:"lastSeen,omitempty"`
+	Holder   string    `json:"holder"`
+	Called   string    `json:"called"` // the holder, by people; "" if it is gone
 }
 
 // List lists the bridges of all accounts in the order of their ids.
@@ -37,6 +40,12 @@ func (r *Registry) List() ([]Held, error) {
 		record, cameras, _ := r.BridgeRecord(list[i].Account, list[i].ID)
 		if list[i].Cameras = len(cameras); r.Away != nil && record.Status != nil {
 			list[i].Status = record.Status.ConnectionStatus
+		}
+		list[i].Online = r.online(list[i].Account, cameras)
+		if r.LastSeen != nil {
+			if at := r.LastSeen(list[i].Account, list[i].ID); !at.IsZero() {
+				list[i].LastSeen = vms.Ptr(at)
+			}
 		}
 		if list[i].Holder == "" || r.Holds == nil {
 			continue

@@ -34,6 +34,19 @@ func (r *Registry) awayLocked(a Actor) bool {
 	return r.Away != nil && r.Away(a.Account, vms.Actor{Type: a.Type, ID: a.ID})
 }
 
+// online counts those of an account's cameras that are online.
+func (r *Registry) online(account string, cameras []string) (n int) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	mine := r.look(account)
+	for _, id := range cameras {
+		if r.statusLocked(mine.actors[id]) == vms.StatusOnline {
+			n++
+		}
+	}
+	return n
+}
+
 // Bridge finds a bridge of an account.
 func (r *Registry) Bridge(account, id string) (Bridge, bool) {
 	r.mu.RLock()
