@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/registry"
@@ -22,7 +23,7 @@ func (c bridgeListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, STATE, LAST SEEN, CAMERAS ONLINE, HELD BY, CALLED", a.Bridges, bridgeRow)
+		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, STATE, LAST SEEN, CAMERAS, HELD BY, CALLED", a.Bridges, bridgeRow)
 	})
 }
 
@@ -38,8 +39,11 @@ func bridgeRow(b registry.Held) []string {
 	if b.LastSeen != nil {
 		seen = b.LastSeen.String()
 	}
-	return []string{b.ID, printable(b.Name), b.Account, cmp.Or(b.Status, "unknown"), seen,
-		fmt.Sprintf("%d of %d", b.Online, b.Cameras), b.Holder, called}
+	cameras := strconv.Itoa(b.Cameras)
+	if b.Online != nil {
+		cameras = fmt.Sprintf("%d of %d online", *b.Online, b.Cameras)
+	}
+	return []string{b.ID, printable(b.Name), b.Account, cmp.Or(b.Status, "unknown"), seen, cameras, b.Holder, called}
 }
 
 // releaseCmd frees what it is about, a bridge or a camera, for the next one.

@@ -322,6 +322,7 @@ func TestABridgeIsReleased(t *testing.T) {
 	list := must(t, "bridge", "list", "--data", data)
 	require.Contains(t, list, "first")
 	require.Contains(t, list, "online")
+	require.Contains(t, list, "0 of 0 online")
 	require.Contains(t, list, time.Now().UTC().Format("2006-01-02T15:"), "last seen")
 	require.Contains(t, must(t, "bridge", "list", "--data", data, "--json"), `"camerasOnline":0,"lastSeen":"20`)
 	must(t, "bridge", "release", "--data", data, "bridge-1")

@@ -316,14 +316,15 @@ func TestABridgeThatIsAway(t *testing.T) {
 	require.Equal(t, vms.StatusDeviceOffline, bridge)
 	list, err := r.List()
 	require.NoError(t, err)
-	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusBridgeOffline, Cameras: 1}}, list)
+	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusBridgeOffline, Cameras: 1,
+		Online: new(0)}}, list)
 	away, seen = false, time.Date(2026, 3, 5, 14, 30, 0, 0, time.UTC)
 	cam, bridge = status()
 	require.Equal(t, vms.StatusOnline, cam)
 	require.Equal(t, vms.StatusOnline, bridge)
 	list, err = r.List()
 	require.NoError(t, err)
-	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusOnline, Cameras: 1, Online: 1,
+	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Status: vms.StatusOnline, Cameras: 1, Online: new(1),
 		LastSeen: vms.Ptr(seen)}}, list)
 }
 

@@ -16,7 +16,7 @@ type Held struct {
 	Account string `json:"account"`
 	Status  string `json:"connectionStatus,omitempty"` // "" where nothing looks (Registry.Away)
 	Cameras int    `json:"cameras"`
-	Online  int    `json:"camerasOnline"` // as far as is known
+	Online  *int   `json:"camerasOnline,omitempty"` // nil where nothing looks
 	// LastSeen is nil where it is not known.
 	LastSeen *vms.Time `json:"lastSeen,omitempty"`
 	Holder   string    `json:"holder"`
@@ -39,9 +39,9 @@ func (r *Registry) List() ([]Held, error) {
 	for i := range list {
 		record, cameras, _ := r.BridgeRecord(list[i].Account, list[i].ID)
 		if list[i].Cameras = len(cameras); r.Away != nil && record.Status != nil {
-			list[i].Status = record.Status.ConnectionStatus
+			online := r.online(list[i].Account, cameras)
+			list[i].Status, list[i].Online = record.Status.ConnectionStatus, &online
 		}
-		list[i].Online = r.online(list[i].Account, cameras)
 		if r.LastSeen != nil {
 			if at := r.LastSeen(list[i].Account, list[i].ID); !at.IsZero() {
 				list[i].LastSeen = vms.Ptr(at)
