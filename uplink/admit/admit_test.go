@@ -186,8 +186,8 @@ func TestStrangersThatRest(t *testing.T) {
 	}
 }
 
-// A crowd of strangers from one address, as of bridges that come back at once, makes room for itself:
-// who waits for an answer elsewhere, or was known before, is not cut off.
+// A crowd of strangers from one address, as of bridges that come back at once, makes room for
+// itself: who waits for an answer elsewhere, or was known before, is not cut off.
 func TestACrowdMakesRoomForItself(t *testing.T) {
 	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 4})
 	known := b.dial("127.0.0.3")
