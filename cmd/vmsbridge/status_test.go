@@ -52,6 +52,23 @@ func TestStatusOfABridgeWithoutASocket(t *testing.T) {
 	require.Contains(t, r.out, "! the bridge does not run")
 }
 
+// A bridge whose data folder was moved away cannot be asked, and runs for a while yet: status says
+// what is missing.
+func TestStatusOfABridgeWithoutItsFolder(t *testing.T) {
+	t.Parallel()
+	b := newBridge(t, quietYAML)
+	b.start()
+	require.NoError(t, os.Rename(b.data(), b.data()+".away"))
+	r := do(t, "status", "--config", b.file)
+	require.Equal(t, exitWrong, r.code)
+	require.Contains(t, r.out, "its data folder "+b.data()+" is not there")
+	require.Contains(t, r.out, "put it back first")
+	require.NoError(t, os.Rename(b.data()+".away", b.data()))
+	b.stop()
+	r = do(t, "status", "--config", b.file)
+	require.NotContains(t, r.out, "is not there")
+}
+
 // From a bridge that was never started over one that has everything wrong to one that is well.
 func TestStatus(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -35,6 +37,10 @@ func (b site) seen(ctx context.Context) (health.Report, error) {
 		why, hint = why+": its configuration cannot be read", "write "+b.Config+", or name another with --config"
 	} else {
 		r.Bridge, r.Name, decode = cfg.Bridge.ID, cfg.Bridge.Name, cfg.Decode
+	}
+	if _, err := os.Stat(b.data()); errors.Is(err, fs.ErrNotExist) && len(r.Config.Problems) == 0 {
+		why += "; if it does, it ends within a minute: its data folder " + b.data() + " is not there"
+		hint = "if the folder was moved away, or its disk is not mounted, put it back first; then " + hint
 	}
 	r.DownWhy, r.DownHint = why, hint
 	r.Disk = health.DiskOf(b.data(), tightDisk)
