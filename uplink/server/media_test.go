@@ -70,6 +70,23 @@ func TestMediaSession(t *testing.T) {
 }
 
 // Who may not look has no session either.
+// Programs open the session as the vendor's documents have it, from a page of any origin: with the
+// browser's cookies, which the browser refuses for an answer that allows every origin by a star.
+func TestMediaSessionForAPage(t *testing.T) {
+	b := newBed(t)
+	const page = "https://app.example"
+	for _, method := range []string{"OPTIONS", "GET"} {
+		r := b.do(method, "/api/v3.0/media/session", tokenUser, "", "Origin", page)
+		require.Less(t, r.code, 300, method)
+		require.Equal(t, page, r.header.Get("Access-Control-Allow-Origin"), method)
+		require.Equal(t, "true", r.header.Get("Access-Control-Allow-Credentials"), method)
+		require.Contains(t, r.header.Values("Vary"), "Origin", method)
+	}
+	r := b.do("GET", "/api/v3.0/media/liveImage.jpeg?deviceId=cam-1", tokenUser, "", "Origin", page)
+	require.Equal(t, "*", r.header.Get("Access-Control-Allow-Origin"), "what a cookie opens")
+	require.Empty(t, r.header.Get("Access-Control-Allow-Credentials"), "what a cookie opens")
+}
+
 func TestMediaSessionNeedsARight(t *testing.T) {
 	b := newBed(t)
 	b.get("/api/v3.0/media/session?x=1").refused(400, vms.ReasonUnexpected, "x")

@@ -123,6 +123,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	// Any origin may ask: a browser sends the cookie of images for pages of the same site only.
 	h.Set("Access-Control-Allow-Origin", "*")
+	if origin := r.Header.Get("Origin"); origin != "" && r.URL.Path == mediaPath+"/session" {
+		// Programs ask here with the browser's cookies, which let nobody in.
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Allow-Credentials", "true")
+		h.Add("Vary", "Origin")
+	}
 	h.Set("Access-Control-Expose-Headers", expose)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")

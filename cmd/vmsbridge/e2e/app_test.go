@@ -175,6 +175,11 @@ func TestAnAppOfSomebody(t *testing.T) {
 		`,data.` + vms.SchemaFullFrameOverlay + `,signedUrls").then((page) => Promise.all(page.results[0].data.map((d) => image(d.httpsUrl || d.overlayEmbeddedUrl))))
 		.then((widths) => widths.length > 3 && widths.every((w) => w > 0))`
 	until(t, 30*time.Second, "the pictures of the newest motion", func() bool { return ask[bool](b, picture) })
+	require.Equal(t, 2, ask[int](b, fmt.Sprintf(`(async () => { // as the vendor's documents open a session of images
+		const options = {credentials: "include", headers: {Authorization: "Bearer " + %q}};
+		const first = await fetch(%q, options), second = await fetch((await first.json()).url, options);
+		return first.ok + second.ok;
+	})()`, token, s.service+"/api/v3.0/media/session")))
 	require.Greater(t, ask[int](b, `blob("media/liveImage.jpeg?deviceId=gate&type=preview")`), 300)
 	require.Equal(t, 100, ask[int](b, `blob("media/liveImage.jpeg?deviceId=gate&type=preview&targetWidth=100")`))
 	require.True(t, ask[bool](b, `api("GET", "media?deviceId=gate&type=preview&mediaType=image&startTimestamp__gte=2020-01-01T00:00:00Z").then((m) => m.results.length > 0 && m.gaps.length >= 0)`))
