@@ -137,10 +137,13 @@ func TestFeedsAndEmptyLists(t *testing.T) {
 		{"id":"cam-a-preview","type":"preview","deviceId":"cam-a","mediaType":"image","hlsUrl":null,"webRtcUrl":null}],"nextPageToken":"","prevPageToken":"","totalSize":2}`, body)
 	require.Equal(t, []string{"cam-a-preview"}, c.list(token, "feeds?type=preview"))
 	for _, path := range []string{"alerts?timestamp__gte=2026-01-01T00:00:00.000Z&actorId__in=cam-a",
-		"alertTypes?language=en", "notifications?read=false", "roles?include=permissions,notes,assignable,userCount",
+		"alerts?actorType__in=camera&ruleId__in=x&showInvalidAlerts=true&alertActionStatus__in=fired",
+		"alertActions?enabled=true&type__in=smtp", "alertConditionRules?inputEventType__in=x&outputAlertType=x",
+		"alertTypes?language=en", "notifications?read=false&includeV1Notifications=true", "roles?include=permissions,notes,assignable,userCount",
 		"roleAssignments?roleId__in=x", "users/self/trustedClients?include=device",
-		"jobs?userId=u&type=main&state=success", "files?directory=/&sort=-createTimestamp", "downloads?tags__any=x",
-		"alertActions", "alertActionRules?pageSize=1000", "eventAlertConditionRules?enabled=true",
+		"jobs?userId=u&type__in=main&state=success", "files?directory=/&sort=-createTimestamp", "downloads?tags__any=x",
+		"alertActions", "alertActionRules?pageSize=1000&enabled=true&ruleId__in=x",
+		"eventAlertConditionRules?enabled=true&id__in=x",
 		"availableDevices?deviceType__in=camera&state__in=addable", "devices/bridge-a/io/ports",
 		"cameras/cam-a/io/ports?include=status", "devices/cam-a/io/ports"} {
 		code, body := c.api(token, "GET", "/api/v3.0/"+path, "")
