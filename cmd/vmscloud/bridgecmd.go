@@ -23,7 +23,8 @@ func (c bridgeListCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, STATE, LAST SEEN, CAMERAS, HELD BY, CALLED", a.Bridges, bridgeRow)
+		return cli.List(os.Stdout, c.JSON,
+			"ID, NAME, ACCOUNT, STATE, LAST SEEN, CAMERAS, HELD BY, CALLED", a.Bridges, bridgeRow)
 	})
 }
 

@@ -163,8 +163,8 @@ func (w *Watch) Away(account string, actor vms.Actor) bool {
 	return w.held[Device{account, actor}].status == vms.StatusBridgeOffline
 }
 
-// LastSeen is when a bridge was last heard of, by the wall clock: now while it has a tunnel, zero if
-// that was before the service started.
+// LastSeen is when a bridge was last heard of, by the wall clock: now while it has a tunnel, zero
+// if that was before the service started.
 func (w *Watch) LastSeen(account, id string) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
