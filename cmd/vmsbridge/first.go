@@ -44,8 +44,12 @@ func firstStart(named, listen string, s streams) (string, error) {
 		return named, nil
 	}
 	entries, err := os.ReadDir(".")
-	if err != nil || len(entries) > 0 {
+	switch {
+	case err != nil:
 		return named, nil // the reader of the configuration says what to do
+	case len(entries) > 0:
+		return "", cli.Exit(exitConfig, fmt.Errorf("there is no %s, and none is made in this folder, since it is "+
+			"not empty (%s): start in an empty folder, or name a file with --config", defaultConfig, entries[0].Name()))
 	}
 	content := configs.First("data", listen)
 	if _, err := configs.Parse(hereConfig, content); err != nil {

@@ -51,12 +51,11 @@ func TestFirstStart(t *testing.T) {
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "letter.txt"), nil, 0o600))
 	t.Chdir(full)
-	file, err = firstStart(usualConfig(), "", s)
-	require.NoError(t, err)
-	require.Equal(t, defaultConfig, file)
 	r := do(t, "run")
 	require.Equal(t, exitConfig, r.code)
 	require.Contains(t, r.err, "in an empty folder")
+	require.Contains(t, r.err, "letter.txt", "why there is none here")
+	require.NoFileExists(t, hereConfig)
 }
 
 func TestWhereThePageIs(t *testing.T) {

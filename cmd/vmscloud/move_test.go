@@ -158,8 +158,8 @@ func TestMoveRefuses(t *testing.T) {
 		from, to string
 		code     int
 	}{
-		"one must be a folder":          {data, filepath.Join(t.TempDir(), "x"), 1},
-		"one must be a folder, and":     {at, full, 1},
+		"one must be a folder":          {data, filepath.Join(t.TempDir(), "x"), cli.Usage},
+		"one must be a folder, and":     {at, full, cli.Usage},
 		"the database holds something":  {data, full, 1},
 		"holds no account yet":          {filepath.Join(t.TempDir(), "none"), at, 78},
 		"the database holds no account": {at, filepath.Join(t.TempDir(), "y"), 78},
