@@ -70,6 +70,35 @@ func TestTheReadmeIsShort(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(documents(t)["README.md"], "\n"), 120)
 }
 
+// The README's table of symptoms quotes what the programs say.
+func TestSymptomsAreWhatIsSaid(t *testing.T) {
+	_, table, _ := strings.Cut(documents(t)["README.md"], "## When something is wrong")
+	table, _, _ = strings.Cut(table, "## More")
+	var sources strings.Builder
+	for _, dir := range []string{"../agent", "../cmd"} {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			sources.Write(text)
+			return err
+		}))
+	}
+	said := regexp.MustCompile(`" \+\s+"|%v %s `).ReplaceAllString(sources.String(), "")
+	seen := 0
+	for line := range strings.Lines(table) {
+		symptom, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		for _, quoted := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(symptom, -1) {
+			for part := range strings.SplitSeq(strings.TrimPrefix(quoted[1], "H.264 "), " … ") {
+				seen++
+				require.True(t, strings.Contains(said, part), "no program says %q:\n%s", part, line)
+			}
+		}
+	}
+	require.Greater(t, seen, 3)
+}
+
 // Every file that a document links to or names by its path is there.
 func TestDocumentsNameFilesThatAreThere(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^)#]+)(?:#[^)]*)?\)`)
