@@ -32,8 +32,8 @@ func placeOf(text string) storeFlag {
 func (c moveCmd) Run() (err error) {
 	from, to := placeOf(c.From), placeOf(c.To)
 	if (from.Store == "") == (to.Store == "") {
-		return cli.Exit(cli.Usage, errors.New("--from and --to: one must be a folder, and the other an address such as "+
-			"postgres://vms@db/vms"))
+		return cli.Exit(cli.Usage,
+			errors.New("--from and --to: one must be a folder, and the other an address such as postgres://vms@db/vms"))
 	}
 	if err := from.exists(); err != nil {
 		return err
