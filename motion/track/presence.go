@@ -26,8 +26,13 @@ const (
 	presenceBegan = 0.1                     // of its size, by which it is away when it begins to go
 	// where it had been, after which it rests there: a lamp that is carried sways back for less
 	presenceRests = 400 * time.Millisecond
-	presenceFade  = 2.5 // s over which it is looked at where it goes
-	presenceShare = 0.3 // s over which its size and its centre are smoothed
+	presenceFade  = 2.5  // s over which it is looked at where it goes
+	presenceShare = 0.3  // s over which its size and its centre are smoothed
+	presenceMoves = 0.06 // of its cells that move, at least, on the mean of presenceStir: of a screen 0 to 0.05,
+	// of somebody in the dark 0.07 to 0.25
+	presenceFalls = 0.4 // the same of what goes straight down: of a drop on the lens 0.03 to 0.35, of people 0.46
+	presencePlumb = 0.2 // of its way down, that it goes aside at most while it goes straight down
+	presenceStir  = 1.0 // s
 )
 
 // presence is something that differs from the background over many pictures.
@@ -38,6 +43,8 @@ type presence struct {
 	rests        time.Duration // for how long it has been there
 	taken        bool          // by an area of this picture
 	cells        float64       // smoothed
+	moves        float64       // share of them that moves, smoothed
+	went         bool          // it has been found to go
 	x, y         float64       // its centre, in cells
 	nowX, nowY   float64       // the same, smoothed
 	fromX, fromY float64       // where that was some time ago
@@ -66,7 +73,7 @@ func (t *Tracker) attend(areas []area.Area, at, dt time.Duration, wall time.Time
 		case p != nil:
 			p.take(o, x, y, at, dt, wall)
 			if o.Goes = o.Fore < t.small && !t.Flurries() && p.goes(t.Early); o.Goes {
-				o.Since = p.began
+				o.Since, p.went = p.began, true
 			}
 		case len(t.present) < cap(t.present):
 			began, rests := t.beganAt(x, y, float64(o.Fore), wall)
@@ -111,6 +118,7 @@ func (p *presence) take(o *area.Area, x, y float64, at, dt time.Duration, wall t
 	share, fade := 1-math.Exp(-since/presenceShare), math.Exp(-since/presenceFade)
 	p.taken, p.seenAt, p.seen, p.x, p.y = true, at, p.seen+dt, x, y
 	p.cells += (float64(o.Fore) - p.cells) * share
+	p.moves += (float64(o.Moved)/float64(o.Fore) - p.moves) * (1 - math.Exp(-since/presenceStir))
 	if o.Moved > 0 {
 		p.worn += (float64(o.Worn)/float64(o.Moved)*area.WornFull.Seconds()/255 - p.worn) * share
 	}
@@ -129,12 +137,17 @@ func (p *presence) away() float64 { return math.Hypot(p.nowX-p.fromX, p.nowY-p.f
 
 // goes reports whether it has been there for long enough, and gets somewhere. Early, when little is
 // known of what always moves, half as much of that tells: a flag was seen for 0.2 s, people for
-// 0.13 at most.
+// 0.13 at most. What it is made of must move as well: of a screen the light moves, and nothing
+// with it, and a drop runs straight down the lens.
 func (p *presence) goes(early bool) bool {
 	d, worn := p.away(), presenceWorn
 	if early {
 		worn /= 2
 	}
+	moves, down := presenceMoves, p.nowY-p.fromY
+	if math.Abs(p.nowX-p.fromX) <= presencePlumb*down {
+		moves = presenceFalls
+	}
 	return p.seen >= presenceFor && d >= presenceWay*math.Sqrt(p.cells) && d >= presenceLine*p.way &&
-		p.worn <= worn
+		p.worn <= worn && (p.went || p.moves >= moves)
 }

@@ -63,6 +63,23 @@ func TestPresence(t *testing.T) {
 			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 }, young: true, want: true},
 		"is as large as somebody who stirs": {cells: 80, edges: 100,
 			way: func(s float64) (x, y float64) { return 40 + 6*s, 42 }},
+		"runs straight down, as a drop on the lens": {cells: walker, edges: 60,
+			way: func(s float64) (x, y float64) { return 60 + 0.2*s, 20 + 2*s }},
+		"comes straight down": {cells: walker, edges: 60,
+			way:    func(s float64) (x, y float64) { return 60 + 0.2*s, 20 + 2*s },
+			change: func(a *area.Area, i int) { a.Moved = 18 }, want: true},
+		"comes down aslant": {cells: walker, edges: 60,
+			way: func(s float64) (x, y float64) { return 60 + s, 20 + 2*s }, want: true},
+		"moves nothing, as the light of a screen": {cells: walker, edges: 60,
+			way:    func(s float64) (x, y float64) { return 60 + 2*s, 42 },
+			change: func(a *area.Area, i int) { a.Moved, a.Worn = 1, 0 }},
+		"hardly moves once it goes": {cells: walker, edges: 60,
+			way: func(s float64) (x, y float64) { return 60 + 2*s, 42 },
+			change: func(a *area.Area, i int) {
+				if i > 20 {
+					a.Moved, a.Worn = 0, 0
+				}
+			}, want: true},
 		"falls with others": {cells: walker, edges: 60, way: func(s float64) (x, y float64) { return 60 + 2*s, 42 },
 			weather: true},
 	} {
@@ -99,7 +116,8 @@ func TestPresenceEnds(t *testing.T) {
 	var tr Tracker
 	tr.Resize(112, 127)
 	seen := func(at time.Duration, x float64) area.Area {
-		a := []area.Area{{Fore: 30, Cells: 30, SumX: int64(30 * x), SumY: 30 * 42, Outline: area.Outline{Sharp: 60}}}
+		a := []area.Area{{Fore: 30, Cells: 30, Moved: 4, SumX: int64(30 * x), SumY: 30 * 42,
+			Outline: area.Outline{Sharp: 60}}}
 		tr.attend(a, at, 100*time.Millisecond, epoch.Add(at))
 		return a[0]
 	}
