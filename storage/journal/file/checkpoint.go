@@ -31,11 +31,10 @@ const (
 	attachPause     = time.Minute
 )
 
-// mapBytes is address space, not memory: 64 GiB, or 512 MiB where addresses have 32 bits. bbolt
+// mapBytes is address space, not memory: 16 GiB, or 512 MiB where addresses have 32 bits. bbolt
 // cannot map more of the file while a transaction is open, and the checkpoint's always is; so there
-// is no log for a file that comes near to that. 10 million events of a bridge are 13 GB; the
-// smallest address space of a 64-bit kernel is 256 GiB (Sv39 of RISC-V).
-const mapBytes = 1 << (22 + 7*(bits.UintSize/32))
+// is no log for a file that comes near to that.
+const mapBytes = 1 << (24 + 5*(bits.UintSize/32))
 
 // attach begins to keep a log, where there is room for one. Nobody else has f.db yet, or commitMu
 // and dbMu are held.

@@ -3,7 +3,6 @@ package file_test
 import (
 	"context"
 	"log/slog"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,21 +178,4 @@ func TestNothingIsAcknowledgedInAFolderThatIsGone(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAFileOfTenMillionEventsHasALog: without one, each change waits for the whole of it on the
-// device. Sparse, the file takes no room here.
-func TestAFileOfTenMillionEventsHasALog(t *testing.T) {
-	if bits.UintSize < 64 {
-		t.Skip("so much cannot be mapped")
-	}
-	path := sample.Path(t)
-	f := openFile(t, path, file.Options{})
-	putEvents(t, f, 0, 3)
-	require.NoError(t, f.Close())
-	require.NoError(t, os.Truncate(path, 13<<30))
-	f = openFile(t, path, file.Options{})
-	putEvents(t, f, 3, 5)
-	require.FileExists(t, path+file.LogSuffix)
-	require.Equal(t, 5, countEvents(t, f))
 }
