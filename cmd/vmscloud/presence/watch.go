@@ -266,12 +266,11 @@ func (w *Watch) hear(d Device, note func(*bridge)) {
 		w.woken[d] = struct{}{}
 	}
 	w.mu.Unlock()
-	if !due {
-		return
-	}
-	select {
-	case w.wake <- struct{}{}:
-	default:
+	if due {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
