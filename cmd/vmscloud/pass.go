@@ -27,8 +27,9 @@ const (
 
 const (
 	// leaderWait is how long a request waits for a node that leads. Another one takes the place of
-	// one that was killed in two seconds, of a frozen one in seven.
-	leaderWait = 10 * time.Second
+	// one that was killed in two seconds, of a frozen one in seven; while thousands of tunnels come
+	// back on a small machine, in ten.
+	leaderWait = 30 * time.Second
 	// hopDial is how long connecting to another node may take, and hopAgain when it is tried again.
 	hopDial, hopAgain = 3 * time.Second, 200 * time.Millisecond
 	// hopAnswer is longer than a service may take for an answer.

@@ -212,6 +212,48 @@ func TestACrowdMakesRoomForItself(t *testing.T) {
 	}
 }
 
+// A crowd that asks again as soon as it is cut off is younger than who waits for an answer: its next
+// waits for one of itself to have had its time. Who came by itself has not for ever.
+func TestACrowdThatAsksAgainAtOnce(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 8})
+	known := b.dial("127.0.0.4")
+	require.Equal(t, "0<nil>", b.ask(known, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
+	_, err := io.WriteString(known, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+	require.NoError(t, err)
+	alone := b.dial("127.0.0.2")
+	strangers := func(what string, n int) {
+		b.until(what, func() bool { _, _, in := b.counts(); return in == n })
+	}
+	strangers("two are in", 2)
+	b.ahead.Add(int64(2 * patience))
+	var crowd []net.Conn
+	for range 6 {
+		crowd = append(crowd, b.dial("127.0.0.3"))
+	}
+	strangers("all places are taken", 8)
+	next := b.dial("127.0.0.3")
+	b.until("the next waits", func() bool { all, _, _ := b.counts(); return all == 9 })
+	for _, c := range append([]net.Conn{alone, known}, crowd...) {
+		require.False(t, cut(c))
+	}
+	b.ahead.Add(int64(2 * patience))
+	require.Equal(t, "0<nil>", b.ask(next, get))
+	require.True(t, cut(crowd[0]))
+	require.False(t, cut(alone), "its address has no other")
+	require.False(t, cut(known), "it was known")
+
+	for range 2 {
+		crowd = append(crowd, b.dial("127.0.0.3"))
+	}
+	b.ahead.Add(int64(crowded))
+	b.dial("127.0.0.3")
+	b.until("one of the crowd makes room first", func() bool { return cut(crowd[1]) })
+	for range 8 {
+		crowd = append(crowd, b.dial("127.0.0.3"))
+	}
+	b.until("who is alone has had its time", func() bool { return cut(alone) })
+}
+
 // A stranger that was answered before all of its request came makes room at once, though the server
 // keeps the connection for a while so that the answer is not lost.
 func TestStrangersAnsweredInTheMiddle(t *testing.T) {

@@ -170,6 +170,9 @@ func (l *Listener) standAsideLocked(c *conn) {
 
 // freedLocked has Accept look whether somebody who waits has a place now.
 func (l *Listener) freedLocked() {
+	if l.all.rest[waiting].Len() == 0 {
+		return
+	}
 	select {
 	case l.freed <- struct{}{}:
 	default:

@@ -42,6 +42,12 @@ const (
 	// patience is how long a stranger has at least to show who it is before it makes room for
 	// another. The one that has been there for longest goes first.
 	patience = time.Second / 2
+	// crowded is how much longer a stranger has whose address has few beside another that has many,
+	// and one that was known before: a crowd that asks again at once does not push out who waits
+	// for an answer.
+	crowded = 10 * time.Second
+	// few is how many times as many another address has then.
+	few = 4
 	// sending is how long a server has at most to send an answer that is made.
 	sending  = 50 * time.Millisecond
 	logEvery = time.Minute
@@ -360,23 +366,32 @@ func (l *Listener) turnedLocked(n int, from netip.Prefix) {
 // crowd does not push out who came by itself.
 func (x *line) oldest(now time.Time, of ...state) (found *conn) {
 	for _, s := range of {
-		for e := x.rest[s].Front(); e != nil; e = e.Next() {
-			c := e.Value.(*conn)
-			if c.stays().After(now) {
-				break
-			}
-			if found == nil || c.before(found) {
-				found = c
-			}
-			if s != stranger {
-				break
-			}
+		if s == stranger {
+			found = x.oldestStranger(now)
+		} else if e := x.rest[s].Front(); e != nil && !e.Value.(*conn).stays().After(now) {
+			found = e.Value.(*conn)
 		}
 		if found != nil {
 			return found
 		}
 	}
 	return nil
+}
+
+func (x *line) oldestStranger(now time.Time) (found *conn) {
+	crowd, fresh := 0, false // the largest, and whether one never was known
+	for e := x.rest[stranger].Front(); e != nil; e = e.Next() {
+		c := e.Value.(*conn)
+		crowd, fresh = max(crowd, c.theirs.rest[stranger].Len()), fresh || !c.shown
+		if !c.stays().After(now) && (found == nil || c.before(found)) {
+			found = c
+		}
+	}
+	if found != nil && found.since.Add(crowded).After(now) &&
+		(found.shown && fresh || found.theirs.rest[stranger].Len()*few <= crowd) {
+		return nil // one of the crowd has had its time in a moment
+	}
+	return found
 }
 
 // before says whether a stranger makes room before one that has been there for longer.
