@@ -26,6 +26,9 @@ const MaxPageSize = 10000
 // not held up. With q.Stop it ends soon after nobody waits for it.
 func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	var page vms.Page
+	if q.Counted == nil {
+		j.file.KeepSteady()
+	}
 	err := j.file.View(func(tx *bolt.Tx) (err error) {
 		page, err = j.list(tx, q, c)
 		return err
@@ -53,6 +56,7 @@ func (j *Journal) list(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, 
 	if q.Counted != nil {
 		page.Total = *q.Counted
 	} else {
+		p.known, p.fresh = j.file.Steady(tx)
 		page.Total = p.count(tx)
 	}
 	var at []byte

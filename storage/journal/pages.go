@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/file"
 )
 
 // A list says how many events match, be that a million. bbolt's cursor takes a microsecond over
@@ -21,6 +23,9 @@ import (
 type pages struct {
 	data []byte // not to be kept beyond the transaction
 	size int    // of a page
+
+	known *file.Steady // nil: nothing is known
+	fresh bool         // what is counted is made known
 }
 
 const (
@@ -42,7 +47,7 @@ func pagesOf(tx *bolt.Tx) (p pages, ok bool) {
 	}
 	// The memory is bbolt's map of the file, which stays where it is until the transaction ends,
 	// and is no memory of Go's.
-	return pages{unsafe.Slice(*(**byte)(unsafe.Pointer(&info.Data)), n), info.PageSize}, true
+	return pages{data: unsafe.Slice(*(**byte)(unsafe.Pointer(&info.Data)), n), size: info.PageSize}, true
 }
 
 // page is the head of a page and its bytes, with those that overflow.
@@ -147,9 +152,19 @@ func (p pages) count(id uint64, lo, hi []byte, depth int, read *int) (n int, ok 
 				continue
 			}
 		}
+		whole := p.known != nil && from == nil && to == nil
+		if of, ok := 0, false; whole {
+			if of, ok = p.known.Count(child); ok {
+				n += of
+				continue
+			}
+		}
 		of, ok := p.count(child, from, to, depth+1, read)
 		if !ok {
 			return 0, false
+		}
+		if whole && p.fresh {
+			p.known.Counted(child, of)
 		}
 		n += of
 	}

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -16,6 +17,60 @@ import (
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
+
+// TestTotalIsRightAfterChanges asks after each of many changes, over many checkpoints, in a file in
+// which whole branches of an index are counted: what was counted below a page before holds only as
+// long as the page is the same.
+func TestTotalIsRightAfterChanges(t *testing.T) {
+	const events = 12_000
+	random := rand.New(rand.NewPCG(7, 9))
+	j, err := journal.Open(sample.Path(t), journal.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	all := map[time.Duration]bool{} // starts, and whether the event is a short one
+	put := func(short bool, starts ...time.Duration) {
+		var list []vms.Event
+		for _, start := range starts {
+			end := start + time.Second
+			if all[start] = short; !short {
+				end = start + time.Hour // in another group
+			}
+			list = append(list, sample.Event("cam", start, end))
+		}
+		require.NoError(t, j.PutAll(list, false))
+	}
+	at := func() time.Duration { return time.Duration(random.IntN(10*events)) * time.Second }
+	for range 4 {
+		starts := map[time.Duration]bool{}
+		for len(starts) < events/4 {
+			starts[at()] = true
+		}
+		put(true, slices.Collect(maps.Keys(starts))...)
+	}
+	for n := range 400 {
+		near := at() // what changes lies together, as it does where events come in order
+		put(n%3 != 0, near, near+time.Second, near+2*time.Second, at())
+		from, to := at(), at()
+		for _, q := range []vms.Query{{}, {Types: []string{vms.TypeMotion}},
+			{StartGTE: vms.Ptr(sample.Epoch.Add(from)), StartLTE: vms.Ptr(sample.Epoch.Add(to))},
+			{EndLTE: vms.Ptr(sample.Epoch.Add(to))}} {
+			want := 0
+			for start, short := range all {
+				end := start + time.Second
+				if !short {
+					end = start + time.Hour
+				}
+				if (q.StartGTE == nil || start >= from && start <= to) && (q.EndLTE == nil || end <= to) {
+					want++
+				}
+			}
+			q.PageSize = 1
+			page, err := j.List(q, nil)
+			require.NoError(t, err)
+			require.Equal(t, want, page.Total, "change %d: %+v", n, q)
+		}
+	}
+}
 
 // TestTotalIsRight holds how many events a list says that there are against a plain count, for
 // questions of all kinds, in a file of so many pages that most of them are counted without being

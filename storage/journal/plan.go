@@ -8,6 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal/file"
 	"vmsbridge/storage/journal/schema"
 	"vmsbridge/uplink/vms"
 )
@@ -21,6 +22,9 @@ type plan struct {
 	endMin, endMax int64
 	anyEnd         bool // ends are not filtered, so ongoing events match
 	live           bool // ongoing events that began by endMax match all the same
+
+	known *file.Steady // what was counted before; nil: nothing
+	fresh bool         // what is counted is made known
 
 	read int          // index entries looked at
 	stop func() error // says that nobody waits any more; nil: somebody does

@@ -76,6 +76,7 @@ func (p *plan) countPages(tx *bolt.Tx, lo, hi []byte) (n int, ok bool) {
 		return 0, true
 	}
 	file, ok := pagesOf(tx)
+	file.known, file.fresh = p.known, p.fresh
 	root := guard.Bucket(tx, p.bucket).Root()
 	if !ok || root == 0 {
 		return 0, false // it is small, and stands within another page

@@ -96,6 +96,7 @@ func (f *File) follow(r *redo) { f.redo, f.db.NoSync, f.db.NoGrowSync = r, true,
 
 // forsake ends what follow and checkpoints began.
 func (f *File) forsake() {
+	f.steady.Store(nil)
 	for _, tx := range f.held {
 		_ = tx.Rollback()
 	}
@@ -228,6 +229,7 @@ func (f *File) endCheckpoint(p point) error {
 	if err := f.redo.setMark(p.state, f.db.Info().PageSize, p.epoch); err != nil {
 		return err
 	}
+	f.steady.Store(nil)
 	for _, tx := range f.held {
 		if tx != p.tx {
 			_ = tx.Rollback()

@@ -32,9 +32,10 @@ type File struct {
 	broken broken
 	damage *Damage
 	redo   *redo // db's; nil: db is flushed with each change
-	// held keep the pages of the last checkpoint, and of one that is being made
+	// held keep the pages of the last checkpoint, of one that is being made, and of steady
 	held     []*bolt.Tx
-	newPages atomic.Int64 // bytes, since the last checkpoint
+	steady   atomic.Pointer[Steady] // nil: none; it goes before its transaction ends
+	newPages atomic.Int64           // bytes, since the last checkpoint
 	// pointMu is held over a checkpoint. dbMu, and commitMu while it is begun, are taken first.
 	pointMu sync.Mutex
 	// doubtful is why the device may lack what db shows; nil: it has that, or the log has.
