@@ -23,12 +23,12 @@ func TestWhichCamerasAreAProblem(t *testing.T) {
 		{camera.Online, time.Hour, ""},
 		{camera.Connecting, 0, ""},
 		{camera.Connecting, 14 * time.Second, ""},
-		{camera.Connecting, 15 * time.Second, "1 camera is not online: gate (connecting)"},
-		{camera.Unreachable, 0, "1 camera is not online: gate (unreachable)"},
+		{camera.Connecting, 15 * time.Second, "1 camera is not online: Front gate (connecting)"},
+		{camera.Unreachable, 0, "1 camera is not online: Front gate (unreachable)"},
 		{Off, time.Hour, ""},
 	} {
 		r := Report{Time: now, Running: true,
-			Cameras: []Camera{{ID: "gate", State: string(c.state), Online: c.state == camera.Online,
+			Cameras: []Camera{{ID: "gate", Name: "Front gate", State: string(c.state), Online: c.state == camera.Online,
 				Since: now.Add(-c.since)}}}
 		r.Judge()
 		if c.wrong == "" {

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -86,6 +87,9 @@ func watched(r *Report) (list []Camera) {
 	return list
 }
 
+// title is what its owner calls a camera.
+func (c Camera) title() string { return cmp.Or(c.Name, c.ID) }
+
 func camerasOffline(r *Report) []finding {
 	var names []string
 	for _, c := range watched(r) {
@@ -93,7 +97,7 @@ func camerasOffline(r *Report) []finding {
 			if c.Reason != "" {
 				reason = c.Reason
 			}
-			names = append(names, c.ID+" ("+reason+")")
+			names = append(names, c.title()+" ("+reason+")")
 		}
 	}
 	if len(names) == 0 {
@@ -106,7 +110,7 @@ func pipelinesStuck(r *Report) []finding {
 	var names []string
 	for _, c := range watched(r) {
 		if c.Stuck {
-			names = append(names, c.ID)
+			names = append(names, c.title())
 		}
 	}
 	if len(names) == 0 {
@@ -119,7 +123,7 @@ func viewsTampered(r *Report) []finding {
 	var names []string
 	for _, c := range watched(r) {
 		if c.Tampered != "" {
-			names = append(names, c.ID+" ("+c.Tampered+")")
+			names = append(names, c.title()+" ("+c.Tampered+")")
 		}
 	}
 	if len(names) == 0 {
@@ -139,7 +143,7 @@ func overShare(r *Report) (list []finding) {
 			list = append(list,
 				finding{text: fmt.Sprintf("%s takes more than its share of decoding time, which is %.0f %% of a "+
 					"processor, "+
-					"and only its keyframes are decoded (%.0f %%)", c.ID, 100*d.Share, 100*d.Processor)})
+					"and only its keyframes are decoded (%.0f %%)", c.title(), 100*d.Share, 100*d.Processor)})
 		}
 	}
 	return list
@@ -151,7 +155,7 @@ func picturesDropped(r *Report) (list []finding) {
 			list = append(list,
 				finding{text: fmt.Sprintf("%.0f %% of the pictures of %s were dropped in the last minute, because "+
 					"decoding is behind",
-					100*c.Losing, c.ID)})
+					100*c.Losing, c.title())})
 		}
 	}
 	return list
@@ -163,7 +167,7 @@ func packetsLost(r *Report) (list []finding) {
 			continue
 		}
 		f := finding{text: fmt.Sprintf("%.0f %% of the pictures of %s in the last minute are torn, because packets of "+
-			"its stream are lost on their way", 100*c.Torn, c.ID), remedy: "set transport: tcp for this camera"}
+			"its stream are lost on their way", 100*c.Torn, c.title()), remedy: "set transport: tcp for this camera"}
 		if c.Transport == camera.TransportTCP {
 			f.remedy = "look at its cable or Wi-Fi and at the switch, or lower its bit rate"
 		}
@@ -176,7 +180,7 @@ func mainRefused(r *Report) (list []finding) {
 	for _, c := range r.Cameras {
 		if c.MainRefused != "" {
 			list = append(list,
-				finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.ID, c.MainRefused)})
+				finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.title(), c.MainRefused)})
 		}
 	}
 	return list

@@ -46,8 +46,8 @@ func TestPrint(t *testing.T) {
 	require.True(t,
 		strings.HasPrefix(text, "6 things are wrong:\n  ! the disk that holds /data is almost full: 5 MB are free\n  "+
 			"  → something else"), text)
-	for i, line := range []string{"the disk that holds", "1 camera is not online: yard (No route.)",
-		"the view of 1 camera was tampered with: yard (covered)",
+	for i, line := range []string{"the disk that holds", "1 camera is not online: Yard (No route.)",
+		"the view of 1 camera was tampered with: Yard (covered)",
 		"the edit of /etc/x.yaml", "the new value holds only after a restart: api.listen",
 		"the service has refused 2 events for good"} {
 		require.Contains(t, strings.Split(text, "  ! ")[i+1], line, "the worst first")

@@ -104,6 +104,7 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
 	p.looks.offer(look)
 	res := p.detector.Step(look)
+	p.nears.note(t, res, motion.LeastShare(p.cfg.Motion.Sensitivity))
 	p.counters.detect.Observe(time.Since(began).Seconds())
 	p.counters.pictures.Inc()
 

@@ -33,6 +33,7 @@ type Pipeline struct {
 	marks    marks
 	gate     gate
 	looks    looks                // of those who try other settings
+	nears    nears                // movements too small for the camera's sensitivity
 	glances  bool                 // the picture that is looked at is one of few
 	lookedAt time.Time            // capture time of the last picture that came by
 	wished   time.Time            // of the picture whose still somebody waits for

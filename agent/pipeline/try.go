@@ -25,6 +25,10 @@ type Look struct {
 	Learning bool `json:"learning,omitempty"`
 	// Found is what an event would begin of.
 	Found []Found `json:"found,omitempty"`
+	// Near is what moved too little for the camera's own sensitivity, and NearSince since when that
+	// is all, in milliseconds since 1970. They come with the first look that does not wait.
+	Near      []Near `json:"near,omitempty"`
+	NearSince int64  `json:"nearSince,omitempty"`
 }
 
 // Found is the key of the configuration's list, regions, lines or areas, and the id in it of what
@@ -57,6 +61,7 @@ func (p *Pipeline) Try(ctx context.Context, m configs.CameraMotion, tell func(Lo
 	wait := time.NewTicker(time.Second)
 	defer wait.Stop()
 	var things []motion.Thing
+	first := true
 	for {
 		look := Look{Waits: true}
 		select {
@@ -73,6 +78,10 @@ func (p *Pipeline) Try(ctx context.Context, m configs.CameraMotion, tell func(Lo
 				Learning: res.Activity.Learning}
 			for _, b := range res.Activity.Boxes {
 				look.Boxes = append(look.Boxes, [4]float64{b.Left, b.Top, b.Right, b.Bottom})
+			}
+			if first {
+				list, since := p.nears.kept()
+				look.Near, look.NearSince, first = list, since.UnixMilli(), false
 			}
 			look.Found = found(res.Changes)
 			if watch != nil {

@@ -166,9 +166,12 @@ cameras  %s
 files    %s
 
 The last hour's events, also while it runs:
-  %s events --url %s --token-file %s
+  %s events \
+   --url %s \
+   --token-file %s
 
-Each line is an event that the service has accepted. A motion comes when it has begun and again when it has ended.
+Each line is an event that the service has accepted.
+A motion comes when it has begun and again when it has ended.
 %s
 `, s.bridge, s.pageToken, s.service, s.bridge, s.bridge, strings.Join(cams, "\n         "), d.dir,
 		shellQuote(filepath.Join(d.bin, "vmsbridge")), s.service, shellQuote(s.userToken), ending(c))
@@ -200,7 +203,8 @@ func (d *demo) event(line string) {
 	}
 	if i >= 0 && !d.fetched {
 		d.fetched = true
-		_, _ = fmt.Fprintf(d.out, "    to see it: curl -s -H \"Authorization: Bearer $(cat %s)\" -o image.jpg %q\n",
+		_, _ = fmt.Fprintf(d.out, "    to see it:\n  curl -s -o image.jpg \\\n"+
+			"   -H \"Authorization: Bearer $(cat %s)\" \\\n   %q\n",
 			shellQuote(d.site.userToken), line[i:])
 	}
 	start, _, motion := strings.Cut(line, vms.TypeMotion)

@@ -99,8 +99,8 @@ func TestStatus(t *testing.T) {
 	r = do(t, "status", "-c", b.file)
 	require.Equal(t, exitWrong, r.code)
 	require.Less(t, strings.Index(r.out, "! the service refuses the bridge's token"),
-		strings.Index(r.out, "! 1 camera is not online: yard"), "the worse first:\n%s", r.out)
-	require.Less(t, strings.Index(r.out, "! 1 camera is not online: yard"),
+		strings.Index(r.out, "! 1 camera is not online: Yard"), "the worse first:\n%s", r.out)
+	require.Less(t, strings.Index(r.out, "! 1 camera is not online: Yard"),
 		strings.Index(r.out, "bridge    gate-bridge"))
 	require.Regexp(t, `(?m)^yard +unreachable .*Yard$`, r.out)
 	require.Regexp(t, `(?m)^attic +off .*attic$`, r.out)

@@ -212,8 +212,8 @@ func TestACrowdMakesRoomForItself(t *testing.T) {
 	}
 }
 
-// A crowd that asks again as soon as it is cut off is younger than who waits for an answer: its next
-// waits for one of itself to have had its time. Who came by itself has not for ever.
+// A crowd that asks again as soon as it is cut off is younger than who waits for an answer: its
+// next waits for one of itself to have had its time. Who came by itself has not for ever.
 func TestACrowdThatAsksAgainAtOnce(t *testing.T) {
 	b := newBed(t, Options{Total: 64, PerAddress: 64, Strangers: 8})
 	known := b.dial("127.0.0.4")

@@ -91,7 +91,8 @@ func (b *browser) tunes(yaml, id string) {
 
 	// It is tried on what was, and on what comes: with all that is drawn by now.
 	b.shows(`/^[1-9][0-9]* motions? with boxes/.test(document.querySelector("#past").textContent) && document.querySelector("#past").textContent.includes("reach into it") &&
-		document.querySelector("#past").textContent.includes("cannot be told")`)
+		document.querySelector("#past").textContent.includes("cannot be told") &&
+		/Since .* (none|some [0-9]+) more .*sensitivity that is saved/.test(document.querySelector("#past").textContent)`)
 	b.shows(`/ % of the picture moves/.test(document.querySelector("#activity-says").textContent) && document.querySelector("#tried-says").textContent.startsWith("Tried since")`)
 	b.looks("tuning")
 	b.press("#add-areas")

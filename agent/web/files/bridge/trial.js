@@ -22,7 +22,7 @@ const spots = ([l, t, r, b]) => Array.from({ length: 25 }, (_, i) => [l + (r - l
 
 // trial tries drawings of a camera; titleOf names a shape, and written makes of a drawing what the bridge takes.
 export function trial(id, titleOf, written) {
-  let draft, stop, timer, left = false, last, began = 0, motions = [], crossings = [], more = false;
+  let draft, stop, timer, left = false, last, began = 0, motions = [], crossings = [], more = false, near = [], nearSince = 0;
   const samples = [], counts = new Map(), rows = new Map();
   const path = "web/cameras/" + encodeURIComponent(id) + "/motion:try";
 
@@ -45,7 +45,8 @@ export function trial(id, titleOf, written) {
     if (look.waits) { put($("activity-says"), "No picture comes from the camera now."); $("moves").replaceChildren(); last = undefined; return; }
     const keen = last?.least !== look.least;
     last = look;
-    if (keen) count();
+    if (look.nearSince) { near = look.near || []; nearSince = look.nearSince; }
+    if (keen || look.nearSince) count();
     if (!look.learning && !began) began = now;
     samples.push({ t: now, share: look.learning ? 0 : look.share });
     while (samples[0].t < now - span) samples.shift();
@@ -97,7 +98,10 @@ export function trial(id, titleOf, written) {
     }
     const size = ([l, t, r, b]) => (r - l) * (b - t), missed = last ? of((boxes) => boxes.every((b) => size(b) < last.least)) : 0;
     if (missed) said.push(`${missed} of ${n} show only what is smaller than ${share(last.least)}: at this sensitivity they would not have come.`);
-    said.push("What a higher sensitivity would have found cannot be told: what was not found is not kept. What moves now shows it.");
+    if (last && nearSince) {
+      const since = Math.max(nearSince, serverNow() - $("past-hours").value * 3600e3), small = near.filter(([t, s]) => t >= since && s >= last.least).length;
+      said.push(`Since ${new Date(since).toLocaleString([], { dateStyle: "short", timeStyle: "short" })} ${small ? `some ${times(small, "more motion", "more motions")} would have come: so often` : "none more would have come: never"} ${share(last.least)} of the picture moved for a quarter of a second without being enough for the sensitivity that is saved. What was too faint for that one to see is not counted; what moves now shows it.`);
+    }
     keep($("past"), rows, said.map((text, i) => [i, text]), ([i]) => i, () => make("li"), (li, [, text]) => put(li, text));
   }
 
