@@ -180,7 +180,8 @@ func mainRefused(r *Report) (list []finding) {
 	for _, c := range r.Cameras {
 		if c.MainRefused != "" {
 			list = append(list,
-				finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.title(), c.MainRefused)})
+				finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.title(),
+					c.MainRefused)})
 		}
 	}
 	return list

@@ -51,8 +51,9 @@ func TestWhatMovesTooLittleIsKept(t *testing.T) {
 		{"the light", func() {
 			see(time.Second, motion.Result{Activity: motion.Activity{Share: least / 2, Global: true}})
 		}, 0},
-		{"learning", func() { see(time.Second, motion.Result{Activity: motion.Activity{Share: least / 2, Learning: true}}) },
-			0},
+		{"learning", func() {
+			see(time.Second, motion.Result{Activity: motion.Activity{Share: least / 2, Learning: true}})
+		}, 0},
 		{"the stream is lost", func() { see(time.Second, moves(least/3)); now = now.Add(time.Minute) }, least / 3},
 	} {
 		before, _ := n.kept()
