@@ -26,7 +26,7 @@ type Look struct {
 	// Found is what an event would begin of.
 	Found []Found `json:"found,omitempty"`
 	// Near is what moved too little for the camera's own sensitivity, and NearSince since when that
-	// is all, in milliseconds since 1970. They come with the first look that does not wait.
+	// is all, in milliseconds since 1970. They come once, with one of the first looks.
 	Near      []Near `json:"near,omitempty"`
 	NearSince int64  `json:"nearSince,omitempty"`
 }
@@ -80,8 +80,9 @@ func (p *Pipeline) Try(ctx context.Context, m configs.CameraMotion, tell func(Lo
 				look.Boxes = append(look.Boxes, [4]float64{b.Left, b.Top, b.Right, b.Bottom})
 			}
 			if first {
-				list, since := p.nears.kept()
-				look.Near, look.NearSince, first = list, since.UnixMilli(), false
+				if list, since := p.nears.kept(); !since.IsZero() { // the camera's own detector comes after this one
+					look.Near, look.NearSince, first = list, since.UnixMilli(), false
+				}
 			}
 			look.Found = found(res.Changes)
 			if watch != nil {
