@@ -80,7 +80,7 @@ func (p *Pipeline) Try(ctx context.Context, m configs.CameraMotion, tell func(Lo
 				look.Boxes = append(look.Boxes, [4]float64{b.Left, b.Top, b.Right, b.Bottom})
 			}
 			if first {
-				if list, since := p.nears.kept(); !since.IsZero() { // the camera's own detector comes after this one
+				if list, since := p.nears.kept(); !since.IsZero() { // something was looked at
 					look.Near, look.NearSince, first = list, since.UnixMilli(), false
 				}
 			}
