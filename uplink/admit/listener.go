@@ -42,9 +42,9 @@ const (
 	// patience is how long a stranger has at least to show who it is before it makes room for
 	// another. The one that has been there for longest goes first.
 	patience = time.Second / 2
-	// crowded is how long a stranger has whose address has few beside another that has many, and one
-	// that was known before: a crowd that asks again at once does not push out who waits
-	// for an answer.
+	// crowded is how long a stranger has whose address has few beside another that has many, and
+	// one that was known before: a crowd that asks again at once does not push out who waits for an
+	// answer.
 	crowded = 10 * time.Second
 	// few is how many times as many another address has then.
 	few = 4
