@@ -6,6 +6,8 @@ import (
 	"image"
 	stdjpeg "image/jpeg"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -215,6 +217,39 @@ func TestDecodeDamaged(t *testing.T) {
 			require.ErrorIs(t, err, ErrDamaged)
 		}
 		require.NotPanics(t, func() { _, _ = c.Decode(nil) })
+	})
+}
+
+// Pictures decoded side by side: each is judged by what was found in it, not in its neighbour.
+func TestDamageIsOfOnePicture(t *testing.T) {
+	each(t, func(t *testing.T, c *Codec, name string) {
+		if name == "libjpeg" { // which says nothing of missing data
+			t.Skip("libjpeg does not tell that a picture is cut off")
+		}
+		data, err := c.Encode(planar.YCbCr420(noisy(160, 96), 160, 96), 80)
+		require.NoError(t, err)
+		end := []byte{0xff, 0xd9}
+		cut := append(bytes.Clone(data[:len(data)/3]), end...)
+		padded := append(append(bytes.Clone(data[:len(data)-2]), make([]byte, 40)...), end...)
+		var (
+			all                 sync.WaitGroup
+			accepted, forbidden atomic.Int64
+		)
+		for range 8 {
+			all.Go(func() {
+				for range 400 {
+					if _, err := c.Decode(cut); err == nil {
+						accepted.Add(1)
+					}
+					if _, err := c.Decode(padded); err != nil {
+						forbidden.Add(1)
+					}
+				}
+			})
+		}
+		all.Wait()
+		require.Zero(t, accepted.Load(), "pictures cut off that were taken for whole")
+		require.Zero(t, forbidden.Load(), "whole pictures that were refused")
 	})
 }
 

@@ -112,6 +112,9 @@ const (
 )
 
 func (t *turbo) decode(data []byte, h Header) (planar.Image, error) {
+	// The text of a warning is the thread's, not the handle's: it must be asked for where the call was made.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	handle := t.initDecompress()
 	if handle == nil {
 		return planar.Image{}, errors.New("out of memory")
@@ -155,6 +158,8 @@ func (t *turbo) decode(data []byte, h Header) (planar.Image, error) {
 }
 
 func (t *turbo) encode(m *image.YCbCr, quality int) ([]byte, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	handle := t.initCompress()
 	if handle == nil {
 		return nil, errors.New("out of memory")
