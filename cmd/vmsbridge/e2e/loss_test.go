@@ -24,7 +24,7 @@ func TestPacketsLostForEver(t *testing.T) {
 	require.False(t, torn())
 	until(t, 2*time.Minute, "the bridge to say that packets are lost", torn)
 	out, _, _ := try(t, "vmsbridge", "status", "--config", s.yaml)
-	require.Regexp(t, `[0-9]+ % of the pictures of torn in the last minute are torn`, out)
-	require.NotContains(t, out, "of whole in the last minute")
+	require.Regexp(t, `[0-9]+ % of the pictures of Camera torn in the last minute are torn`, out)
+	require.NotContains(t, out, "of Camera whole in the last minute")
 	require.Contains(t, out, "cable or Wi-Fi")
 }
