@@ -203,6 +203,9 @@ func TestACrowdMakesRoomForItself(t *testing.T) {
 	var crowd []net.Conn
 	for i := range 12 {
 		crowd = append(crowd, b.dial("127.0.0.3"))
+		if i >= 2 {
+			b.until("the oldest of the crowd is out", func() bool { return cut(crowd[i-2]) })
+		}
 		strangers(min(3+i, 4))
 	}
 	require.False(t, cut(alone), "its address has no other")
