@@ -112,7 +112,8 @@ const (
 )
 
 func (t *turbo) decode(data []byte, h Header) (planar.Image, error) {
-	// The text of a warning is the thread's, not the handle's: it must be asked for where the call was made.
+	// The text of a warning is the thread's, not the handle's: it is asked for where the call was
+	// made.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	handle := t.initDecompress()
