@@ -223,17 +223,14 @@ func TestDecodeDamaged(t *testing.T) {
 // Pictures decoded side by side: each is judged by what was found in it, not in its neighbour.
 func TestDamageIsOfOnePicture(t *testing.T) {
 	each(t, func(t *testing.T, c *Codec, name string) {
-		if name == "libjpeg" { // which says nothing of missing data
-			t.Skip("libjpeg does not tell that a picture is cut off")
-		}
 		data, err := c.Encode(planar.YCbCr420(noisy(160, 96), 160, 96), 80)
 		require.NoError(t, err)
 		end := []byte{0xff, 0xd9}
 		cut := append(bytes.Clone(data[:len(data)/3]), end...)
 		padded := append(append(bytes.Clone(data[:len(data)-2]), make([]byte, 40)...), end...)
 		var (
-			all                 sync.WaitGroup
-			accepted, forbidden atomic.Int64
+			all               sync.WaitGroup
+			accepted, refused atomic.Int64
 		)
 		for range 8 {
 			all.Go(func() {
@@ -242,14 +239,16 @@ func TestDamageIsOfOnePicture(t *testing.T) {
 						accepted.Add(1)
 					}
 					if _, err := c.Decode(padded); err != nil {
-						forbidden.Add(1)
+						refused.Add(1)
 					}
 				}
 			})
 		}
 		all.Wait()
-		require.Zero(t, accepted.Load(), "pictures cut off that were taken for whole")
-		require.Zero(t, forbidden.Load(), "whole pictures that were refused")
+		if name != "libjpeg" { // which says nothing of missing data
+			require.Zero(t, accepted.Load(), "pictures cut off that were taken for whole")
+		}
+		require.Zero(t, refused.Load(), "whole pictures that were refused")
 	})
 }
 
